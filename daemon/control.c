@@ -36,8 +36,11 @@ struct client {
     uint32_t uid;
     pid_t pid;
     enum lbm_access access;
-    int busy;    /* it has much to read, and is not listened to meanwhile */
-    size_t sent; /* since it was last said that it has read all */
+    int busy;       /* it has much to read, and is not listened to meanwhile */
+    size_t sent;    /* since it was last said that it has read all */
+    uint64_t put;   /* bytes so far */
+    uint64_t taken; /* of these, those that had left at the last look */
+    int had_some;   /* others had not */
     enum fate fate;
     struct event *gone; /* once it is CLOSED */
     struct lbm_frames frames;
@@ -46,6 +49,8 @@ struct client {
 struct lbm_control {
     struct event_base *base;
     struct lbm_listener *listener;
+    struct event *looker; /* every LBM_CLIENT_STALL_S */
+    struct lbm_log_limit cut_lines, away_lines;
     struct event *reaper; /* closes what was cut from within a call */
     struct lbm_control_handler handler;
     struct lbm_rights_setting rights;
@@ -206,8 +211,9 @@ on_event(struct bufferevent *bev, short what, void *context)
         forget(client);
         return;
     }
-    lbm_log(LBM_NOTE_WARNING, "client %" PRIu64 " (uid %" PRIu32 ") reads nothing: cut off", client->id,
-            client->uid);
+    lbm_log_limited(&client->control->cut_lines, LBM_NOTE_WARNING,
+                    "client %" PRIu64 " (uid %" PRIu32 ", pid %ld) reads nothing: cut off", client->id,
+                    client->uid, (long)client->pid);
     close_client(client);
 }
 
@@ -274,6 +280,9 @@ on_accept(void *context, evutil_socket_t fd)
                  "user %" PRIu32 " may not use this lbmapd: it is in none of its groups (groups in "
                  "lbmapd.conf(5)); ask an administrator",
                  peer.uid);
+        lbm_log_limited(&control->away_lines, LBM_NOTE_INFO,
+                        "a client (uid %" PRIu32 ", pid %ld) is turned away: it is in none of the groups",
+                        peer.uid, (long)peer.pid);
         turn_away(fd, LBM_E_DENIED, why);
         return;
     }
@@ -304,6 +313,7 @@ lbm_control_reply(struct lbm_control *control, uint64_t id, uint8_t *frame, size
     }
     enum lbm_err err = lbm_frames_put(client->frames.bev, frame, len, LBM_CLIENT_QUEUE_MAX);
     client->sent += len;
+    client->put += err == LBM_OK ? len : 0;
     if (err == LBM_OK) {
         if (!client->busy && lbm_frames_queued(client->frames.bev) > LBM_CLIENT_BUSY) {
             client->busy = 1;
@@ -311,9 +321,39 @@ lbm_control_reply(struct lbm_control *control, uint64_t id, uint8_t *frame, size
         }
         return;
     }
-    lbm_log(LBM_NOTE_WARNING, "client %" PRIu64 " (uid %" PRIu32 ") leaves %zu bytes unread: cut off", id,
-            client->uid, lbm_frames_queued(client->frames.bev));
+    lbm_log_limited(&control->cut_lines, LBM_NOTE_WARNING,
+                    "client %" PRIu64 " (uid %" PRIu32 ", pid %ld) leaves %zu bytes unread: cut off", id,
+                    client->uid, (long)client->pid, lbm_frames_queued(client->frames.bev));
     cut(client);
+}
+
+void
+lbm_control_look(struct lbm_control *control)
+{
+    for (struct client *c = control->clients; c != NULL; c = c->next) {
+        if (c->fate != STAYS && c->fate != LEAVES)
+            continue;
+        size_t left = lbm_frames_queued(c->frames.bev);
+        uint64_t taken = c->put > left ? c->put - left : 0;
+        int is_slow = c->had_some && left != 0 && taken - c->taken < LBM_CLIENT_LEAST;
+        c->taken = taken;
+        c->had_some = left != 0;
+        if (!is_slow)
+            continue;
+        lbm_log_limited(&control->cut_lines, LBM_NOTE_WARNING,
+                        "client %" PRIu64 " (uid %" PRIu32
+                        ", pid %ld) reads too slowly, %zu bytes are left: cut off",
+                        c->id, c->uid, (long)c->pid, left);
+        cut(c);
+    }
+}
+
+static void
+on_look(evutil_socket_t fd, short what, void *context)
+{
+    (void)fd;
+    (void)what;
+    lbm_control_look(context);
 }
 
 enum lbm_err
@@ -326,7 +366,13 @@ lbm_control_new(struct event_base *base, const char *path, const struct lbm_righ
         return err;
     struct lbm_control *control = lbm_alloc(1, sizeof *control);
     struct event *reaper = control != NULL ? event_new(base, -1, 0, on_reap, control) : NULL;
-    if (reaper == NULL) {
+    struct event *looker = control != NULL ? event_new(base, -1, EV_PERSIST, on_look, control) : NULL;
+    const struct timeval period = {.tv_sec = LBM_CLIENT_STALL_S};
+    if (reaper == NULL || looker == NULL || event_add(looker, &period) != 0) {
+        if (reaper != NULL)
+            event_free(reaper);
+        if (looker != NULL)
+            event_free(looker);
         close(fd);
         unlink(path);
         free(control);
@@ -334,6 +380,7 @@ lbm_control_new(struct event_base *base, const char *path, const struct lbm_righ
     }
     control->base = base;
     control->reaper = reaper;
+    control->looker = looker;
     control->handler = *handler;
     control->rights = *rights;
     memcpy(control->path, path, strlen(path) + 1);
@@ -383,5 +430,6 @@ lbm_control_free(struct lbm_control *control)
     unlink(control->path);
     lbm_listener_free(control->listener);
     event_free(control->reaper);
+    event_free(control->looker);
     free(control);
 }

@@ -19,6 +19,9 @@ enum {
     LBM_CLIENT_MUCH = 1 << 20,        /* bytes of which it is told that they have been read */
     LBM_CLIENT_STALL_S = 30,          /* a client that reads nothing for so long is cut off */
 };
+enum {
+    LBM_CLIENT_LEAST = 256 << 10
+}; /* bytes that a client reads in LBM_CLIENT_STALL_S while there are some */
 _Static_assert(LBM_CLIENTS_FOR_ADMINS < LBM_CLIENTS_MAX, "there are connections for others, too");
 _Static_assert(LBM_CLIENT_MUCH < LBM_CLIENT_BUSY && LBM_CLIENT_BUSY < LBM_CLIENT_QUEUE_MAX,
                "a client that reads slowly is not listened to before it is cut off");
@@ -52,6 +55,10 @@ void lbm_control_reply(struct lbm_control *control, uint64_t client, uint8_t *fr
 
 /* Processes at the other end.  Out: pid [at most max]. Value: how many. */
 size_t lbm_control_processes(const struct lbm_control *control, pid_t *pid, size_t max);
+
+/* Cut off who has had answers to read since the last look and has read less than LBM_CLIENT_LEAST. Called
+ * every LBM_CLIENT_STALL_S; tests call it themselves. */
+void lbm_control_look(struct lbm_control *control);
 
 /* Stop (nonzero) or go on (0) reading requests. */
 void lbm_control_pause(struct lbm_control *control, int paused);

@@ -17,7 +17,7 @@ enum {
     ECHO_US = 2 * PING_US,        /* a ping that came longer ago is not echoed: clocks differ */
     TRIP_MOST_US = 10000000,      /* longer: something else happened */
     ABSURD_US = 6 * TRIP_MOST_US, /* a prediction that is off by more than trips that were taken explain, */
-    ABSURD_TIMES = 10,            /* and by so many times, is no error of measurement */
+    ABSURD_TIMES = 10,            /* and by that factor, is no error of measurement */
     ANSWERS_DUE_MAX = 4 * ROTATING_PINGS, /* answers a round of pings */
 };
 

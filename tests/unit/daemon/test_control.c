@@ -444,6 +444,67 @@ a_client_that_does_not_read_is_cut_off(void **state)
     close(modest);
 }
 
+/* A byte now and then is no reading. */
+static void
+a_client_that_reads_drops_is_cut_off(void **state)
+{
+    struct fixture *f = *state;
+    const struct timeval moment = {.tv_usec = 20000};
+    int drips = client_of(f), reads = client_of(f);
+    f->replies = 10;
+    f->reply_rows = LBM_ROWS_MAX;
+    ask(drips, 1);
+    UNTIL(f, f->requests == 1);
+    uint64_t cut = f->last_client;
+    for (int look = 0; look < 2; look++) {
+        char bytes[64];
+        event_base_loopexit(f->base, &moment);
+        event_base_dispatch(f->base);
+        assert_int_equal(recv(drips, bytes, sizeof bytes, MSG_DONTWAIT), sizeof bytes);
+        assert_int_equal(f->gone, 0);
+        lbm_control_look(f->control);
+    }
+    UNTIL(f, f->gone == 1);
+    assert_int_equal(f->last_gone, cut);
+    ask(reads, 2); /* whoever reads what it gets is looked at for nothing */
+    for (int i = 0; i < f->replies; i++) {
+        Lbm__Response *message = answer(f, reads);
+        assert_non_null(message);
+        lbm__response__free_unpacked(message, NULL);
+        lbm_control_look(f->control);
+    }
+    close(drips);
+    close(reads);
+}
+
+/* What others cause is written some times, then counted. */
+static void
+lines_of_one_kind_are_limited(void **state)
+{
+    struct lbm_log_limit limit = {0};
+    int ends[2], before = dup(STDERR_FILENO);
+    char text[4096];
+    (void)state;
+    assert_true(before >= 0 && pipe(ends) == 0);
+    dup2(ends[1], STDERR_FILENO);
+    for (int i = 0; i < 1000; i++)
+        lbm_log_limited(&limit, LBM_NOTE_ERROR, "line %d", i);
+    limit.since_s -= LBM_LOG_PERIOD_S;
+    lbm_log_limited(&limit, LBM_NOTE_ERROR, "line again");
+    dup2(before, STDERR_FILENO);
+    close(before);
+    close(ends[1]);
+    ssize_t len = read(ends[0], text, sizeof text - 1);
+    close(ends[0]);
+    assert_true(len > 0);
+    text[len] = '\0';
+    int lines = 0;
+    for (const char *c = text; *c != '\0'; c++)
+        lines += *c == '\n';
+    assert_int_equal(lines, LBM_LOG_BURST + 1);
+    assert_non_null(strstr(text, "line again (995 such lines were left out)"));
+}
+
 static void
 large_answers_reach_a_client_that_reads(void **state)
 {
@@ -597,6 +658,8 @@ main(void)
         TEST(nonsense_is_told_so_and_closed),
         TEST(too_many_clients_are_turned_away_with_a_reason),
         TEST(a_client_that_does_not_read_is_cut_off),
+        TEST(a_client_that_reads_drops_is_cut_off),
+        TEST(lines_of_one_kind_are_limited),
         TEST(large_answers_reach_a_client_that_reads),
         TEST(who_has_much_to_read_is_not_listened_to),
         TEST(an_answer_to_nobody_is_dropped),
