@@ -14,6 +14,12 @@ bench_plan_LDADD = lib/file/libfile.a $(map_libs) $(graph_libs) $(ZLIB_LIBS) $(A
 # bench/plan_scale.sh grows them.
 EXTRA_DIST += bench/lib.sh bench/quality.sh bench/peers.sh bench/plan_scale.sh bench/weighted.sh
 
+# Sweeps of diffusion by delay and loss, and the figure of them: bench/converge.sh FILE.svg.
+EXTRA_DIST += bench/converge.sh
+
+# Mappings of hosts that are not alike: bench/uneven.sh [OPTIONS] [BUILD_DIRECTORY].
+EXTRA_DIST += bench/uneven.sh
+
 # Remapping when a host joins or leaves, when a load doubles: bench/remap.sh [OPTIONS] [BUILD_DIRECTORY].
 EXTRA_DIST += bench/remap.sh bench/remap.py
 

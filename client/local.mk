@@ -7,6 +7,7 @@ client_libclient_a_SOURCES = lib/api/call.c lib/api/call.h client/cluster.c clie
 	client/format_text.c client/formats.c client/formats.h client/gen.c client/graph_file.c client/graph_file.h \
 	client/guest.c client/guest.h client/interrupt.c client/interrupt.h client/jobs.c client/launch.c \
 	client/launch.h client/links.c client/links.h client/log.c client/map.c client/members.c client/network.c \
+	client/omega_links.c client/omega_links.h \
 	client/output.c client/output.h client/pins.c client/pins.h client/plan.c client/policy.c client/policy.h \
 	client/process.c client/process.h client/progress.c client/progress.h client/remap.c client/remap.h \
 	client/report.c client/report.h client/specs.c client/status.c client/submit.c client/table.c client/table.h \

@@ -26,6 +26,8 @@ enum {
     PLAN_TIME_LIMIT,
     PLAN_METHOD,
     PLAN_EFFORT,
+    PLAN_ORDER,
+    PLAN_RULE,
     PLAN_PIN,
     PLAN_WITHOUT,
     PLAN_CURRENT,
@@ -53,6 +55,20 @@ static const struct lbm_choice efforts[] = {
         {NULL, NULL},
 };
 
+static const struct lbm_choice orders[] = {
+#define ORDER_CHOICE(id, name, text) [LBM_ORDER_##id] = {name, text},
+    LBM_ORDER_LIST(ORDER_CHOICE)
+#undef ORDER_CHOICE
+        {NULL, NULL},
+};
+
+static const struct lbm_choice rules[] = {
+#define RULE_CHOICE(id, name, text) [LBM_RULE_##id] = {name, text},
+    LBM_RULE_LIST(RULE_CHOICE)
+#undef RULE_CHOICE
+        {NULL, NULL},
+};
+
 static const struct lbm_option options[] = {
     [PLAN_HOSTS] = LBM_TEXT_OPTION("hosts", "SPEC", "the hosts and their links", .required = 1,
                                    .choices = lbm_host_forms),
@@ -73,6 +89,11 @@ static const struct lbm_option options[] = {
         LBM_CHOICE_OPTION("method", "METHOD", methods, "how the mapping is found", .fallback = "lbmap"),
     [PLAN_EFFORT] = LBM_CHOICE_OPTION("effort", "EFFORT", efforts, "time for quality, of the method lbmap",
                                       .fallback = "normal"),
+    [PLAN_ORDER] =
+        LBM_CHOICE_OPTION("order", "ORDER", orders, "which vertices a sweep updates, of the method heirich",
+                          .fallback = "block"),
+    [PLAN_RULE] =
+        LBM_CHOICE_OPTION("rule", "RULE", rules, "where to, of the method heirich", .fallback = "mean"),
     [PLAN_PIN] = LBM_TEXT_OPTION("pin", "FILE", "vertices that must stay on a host: lines \"vertex host\""),
     [PLAN_WITHOUT] =
         LBM_TEXT_OPTION("without", "HOSTS", "hosts that are gone, with their links: ids or names, as in 3,5"),
@@ -156,9 +177,9 @@ read_present(struct plan_run *run, struct lbm_diag *diag)
     if (value[PLAN_MIGRATION_COST].given && !value[PLAN_CURRENT].given)
         return lbm_diag_set(diag, LBM_E_SYNTAX, "--migration-cost", 0,
                             "it is a matter of a present mapping; give --current MAP too");
-    if (value[PLAN_CURRENT].given && value[PLAN_METHOD].integer != LBM_METHOD_LBMAP)
-        return lbm_diag_set(diag, LBM_E_UNSUPPORTED, "--current", 0,
-                            "only the method lbmap starts from a mapping");
+    if (value[PLAN_MIGRATION_COST].given && value[PLAN_METHOD].integer != LBM_METHOD_LBMAP)
+        return lbm_diag_set(diag, LBM_E_UNSUPPORTED, "--migration-cost", 0,
+                            "only the method lbmap weighs what moves against what it saves");
     if (value[PLAN_WITHOUT].given)
         err = lbm_remap_without(&run->remap, value[PLAN_WITHOUT].text, &run->h, diag);
     if (err == LBM_OK)
@@ -168,11 +189,28 @@ read_present(struct plan_run *run, struct lbm_diag *diag)
     return err;
 }
 
+/* What only the paper's own method has. */
+static enum lbm_err
+check_variants(const struct plan_run *run, struct lbm_diag *diag)
+{
+    const struct lbm_option_value *value = run->client->value;
+    if (value[PLAN_METHOD].integer != LBM_METHOD_HEIRICH &&
+        (value[PLAN_ORDER].given || value[PLAN_RULE].given))
+        return lbm_diag_set(diag, LBM_E_UNSUPPORTED, value[PLAN_ORDER].given ? "--order" : "--rule", 0,
+                            "it is a matter of the paper's method; give --method heirich too");
+    if (value[PLAN_RULE].integer == LBM_RULE_ANGLES && run->h.m != 2)
+        return lbm_diag_set(diag, LBM_E_UNSUPPORTED, "--rule", 0,
+                            "angles are averaged in the plane alone, and these hosts have sites in space");
+    return LBM_OK;
+}
+
 static enum lbm_err
 read_inputs(struct plan_run *run, struct lbm_diag *diag)
 {
     const struct lbm_option_value *value = run->client->value;
     enum lbm_err err = lbm_file_hosts(value[PLAN_HOSTS].text, &run->h, diag);
+    if (err == LBM_OK)
+        err = check_variants(run, diag);
     if (err == LBM_OK)
         err = lbm_launch_read(run->client, PLAN_LAUNCH, (enum lbm_map_format)value[PLAN_FORMAT].integer,
                               &run->h, &run->launch, diag);
@@ -199,6 +237,8 @@ make_plan(struct plan_run *run, struct lbm_diag *diag)
     lbm_plan_defaults(&how);
     how.method = (enum lbm_method)value[PLAN_METHOD].integer;
     how.effort = (enum lbm_effort)value[PLAN_EFFORT].integer;
+    how.order = (enum lbm_order)value[PLAN_ORDER].integer;
+    how.rule = (enum lbm_diffusion_rule)value[PLAN_RULE].integer;
     how.imbalance = value[PLAN_IMBALANCE].number;
     how.load_least = value[PLAN_LEAST].given ? value[PLAN_LEAST].integer : 0;
     how.load_most = value[PLAN_MOST].given ? value[PLAN_MOST].integer : 0;

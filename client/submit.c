@@ -113,7 +113,7 @@ send_begin(struct lbm_daemon *daemon, const struct lbm_cli *client, const struct
     if (part->parts != 0) {
         begin.vertices = part->vertices;
         begin.edges = part->edges;
-        begin.start = client->value[SUBMIT_START].given ? begin.start : LBM_START_COARSE;
+        begin.start = client->value[SUBMIT_START].given ? begin.start : LBM_START_DIFFUSE;
         begin.parts = part->parts;
         begin.part = part->number;
         begin.first = part->first;
@@ -221,7 +221,7 @@ read_guest(const struct lbm_cli *client, struct lbm_graph_part *part, struct lbm
     if (client->value[SUBMIT_START].given && start != LBM_START_COARSE && start != LBM_START_RANDOM &&
         start != LBM_START_DIFFUSE)
         return lbm_diag_set(diag, LBM_E_UNSUPPORTED, "--start", 0,
-                            "a guest in parts starts by its coarse graph, at random places, or by diffusion");
+                            "a guest in parts starts by diffusion, or at random places");
     return lbm_file_graph_part(client->operand[0], part, g, diag);
 }
 

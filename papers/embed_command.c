@@ -18,7 +18,16 @@ enum { VERTICES_DRAWN_MAX = 100000 };
 static const uint32_t centre_frames[] = {0, 50, 100, 150, 200, 250, 300, 350, 400};
 static const uint32_t random_frames[] = {0, 25, 50, 75, 250, 500, 750, 1000};
 
-enum { EMBED_HOSTS, EMBED_FRAMES, EMBED_START, EMBED_ORDER, EMBED_SEED, EMBED_OPTIONS };
+enum {
+    EMBED_HOSTS,
+    EMBED_FRAMES,
+    EMBED_START,
+    EMBED_ORDER,
+    EMBED_RULE,
+    EMBED_SHARE,
+    EMBED_SEED,
+    EMBED_OPTIONS
+};
 
 enum { START_CENTRE, START_RANDOM };
 
@@ -35,6 +44,13 @@ static const struct lbm_choice orders[] = {
         {NULL, NULL},
 };
 
+static const struct lbm_choice rules[] = {
+#define RULE_CHOICE(id, name, text) [LBM_RULE_##id] = {name, text},
+    LBM_RULE_LIST(RULE_CHOICE)
+#undef RULE_CHOICE
+        {NULL, NULL},
+};
+
 static const struct lbm_option options[] = {
     [EMBED_HOSTS] = LBM_TEXT_OPTION("hosts", "SPEC",
                                     "the hosts whose regions are drawn, in the plane, as lbctl plan has them",
@@ -44,6 +60,9 @@ static const struct lbm_option options[] = {
     [EMBED_START] = LBM_CHOICE_OPTION("start", "START", starts,
                                       "where vertices begin that are not pinned:", .fallback = "centre"),
     [EMBED_ORDER] = LBM_CHOICE_OPTION("order", "ORDER", orders, "in which they move:", .fallback = "jacobi"),
+    [EMBED_RULE] = LBM_CHOICE_OPTION("rule", "RULE", rules, "where to:", .fallback = "mean"),
+    [EMBED_SHARE] = LBM_NUMBER_OPTION("share", "X", 0.001, 10, "of Omega, what circles cover together",
+                                      .fallback = "0.75"),
     [EMBED_SEED] = PAPERS_SEED_OPTION,
 };
 
@@ -55,6 +74,9 @@ struct embedding {
     const char *graph, *hosts, *dir;
     int is_random, tell; /* tell: names of files are printed */
     enum lbm_order order;
+    enum lbm_diffusion_rule rule;
+    double share;
+    double *radius; /* [n] of circles, else NULL */
     uint64_t seed;
     struct lattice l; /* side 0: the guest is no square lattice */
     struct lbm_hosts h;
@@ -87,6 +109,17 @@ read_guest(struct embedding *e, struct lbm_diag *diag)
     err = lbm_pin_outer_face(g, e->l.pinned, e->l.x, &e->n_pinned);
     if (err != LBM_OK)
         return lbm_diag_set(diag, err, e->graph, 0, "%s", lbm_err_text(err));
+    if (e->rule == LBM_RULE_ANGLES) { /* "does not require constraints on the extremal vertices" */
+        memset(e->l.pinned, 0, g->n);
+        e->n_pinned = 0;
+        e->l.side = 0; /* it may turn, so that errors and spectra mean nothing */
+    }
+    if (e->rule == LBM_RULE_CIRCLES) {
+        e->radius = lbm_alloc(g->n, sizeof *e->radius);
+        if (e->radius == NULL)
+            return lbm_diag_set(diag, LBM_E_NOMEM, NULL, 0, "out of memory");
+        lbm_circle_radii(g, 2, e->share, e->radius);
+    }
     if (e->is_random)
         lbm_start_random(g->n, 2, e->l.pinned, e->l.x, &e->rng);
     else
@@ -122,8 +155,14 @@ renormalize(struct embedding *e)
 static enum lbm_err
 sweep(struct embedding *e)
 {
-    enum lbm_err err = lattice_sweep(&e->l, e->order, 1, &e->rng);
-    if (e->n_pinned == 0)
+    struct lbm_diffusion how = {.m = 2,
+                                .order = e->order,
+                                .pinned = e->l.pinned,
+                                .rule = e->rule,
+                                .radius = e->radius,
+                                .length = 1.0 / sqrt(e->l.graph.n)};
+    enum lbm_err err = lbm_diffuse(&e->l.graph, &how, 1, e->l.x, &e->rng, NULL, NULL);
+    if (e->n_pinned == 0 && e->rule != LBM_RULE_ANGLES) /* edges of equal length keep the scale */
         renormalize(e);
     return err;
 }
@@ -147,7 +186,7 @@ imbalance(const struct embedding *e)
 }
 
 static enum lbm_err
-save_frame(const struct embedding *e, uint32_t sweeps, struct lbm_diag *diag)
+draw_frame(const struct embedding *e, uint32_t sweeps, struct lbm_diag *diag)
 {
     char caption[128], name[40];
     struct lbm_buf out = {0};
@@ -157,7 +196,7 @@ save_frame(const struct embedding *e, uint32_t sweeps, struct lbm_diag *diag)
         snprintf(caption + len, sizeof caption - (size_t)len, "; largest error %.3g cells",
                  lattice_error(&e->l));
     snprintf(name, sizeof name, "frame-%04u", sweeps);
-    enum lbm_err err = draw_embedding(&e->l.graph, &e->h, e->l.x, caption, &out);
+    enum lbm_err err = draw_embedding(&e->l.graph, &e->h, e->l.x, e->radius, caption, &out);
     if (err == LBM_OK)
         err = save_svg(e->dir, name, &out, e->tell, diag);
     else
@@ -170,6 +209,24 @@ save_frame(const struct embedding *e, uint32_t sweeps, struct lbm_diag *diag)
         err = save_svg(e->dir, name, &out, e->tell, diag);
     }
     lbm_buf_free(&out);
+    return err;
+}
+
+/* Averages of angles drift, and know no bounds of Omega: a frame is centred and scaled, the iteration is not.
+ */
+static enum lbm_err
+save_frame(struct embedding *e, uint32_t sweeps, struct lbm_diag *diag)
+{
+    size_t n = 2 * (size_t)e->l.graph.n;
+    if (e->rule != LBM_RULE_ANGLES)
+        return draw_frame(e, sweeps, diag);
+    double *x = lbm_copy(e->l.x, n, sizeof *x);
+    if (x == NULL)
+        return lbm_diag_set(diag, LBM_E_NOMEM, NULL, 0, "out of memory");
+    renormalize(e);
+    enum lbm_err err = draw_frame(e, sweeps, diag);
+    memcpy(e->l.x, x, n * sizeof *x);
+    free(x);
     return err;
 }
 
@@ -199,6 +256,8 @@ run_embed(const struct lbm_cli *cli)
                           .dir = cli->value[EMBED_FRAMES].text,
                           .is_random = cli->value[EMBED_START].integer == START_RANDOM,
                           .order = (enum lbm_order)cli->value[EMBED_ORDER].integer,
+                          .rule = (enum lbm_diffusion_rule)cli->value[EMBED_RULE].integer,
+                          .share = cli->value[EMBED_SHARE].number,
                           .tell = !lbm_cli_is_quiet(cli),
                           .seed = cli->value[EMBED_SEED].integer};
     struct lbm_diag diag;
@@ -209,6 +268,7 @@ run_embed(const struct lbm_cli *cli)
     if (err == LBM_OK)
         err = run(&e, &diag);
     lattice_close(&e.l);
+    free(e.radius);
     lbm_hosts_free(&e.h);
     return err == LBM_OK ? LBM_STATUS_DONE : lbm_cli_refuse(cli, &diag);
 }

@@ -57,8 +57,8 @@ draw_regions(const struct lbm_hosts *h, struct lbm_buf *out)
 }
 
 enum lbm_err
-draw_embedding(const struct lbm_graph *g, const struct lbm_hosts *h, const double *x, const char *caption,
-               struct lbm_buf *out)
+draw_embedding(const struct lbm_graph *g, const struct lbm_hosts *h, const double *x, const double *radius,
+               const char *caption, struct lbm_buf *out)
 {
     open_svg(out, SIZE + MARGIN + CAPTION);
     enum lbm_err err = draw_regions(h, out);
@@ -72,6 +72,10 @@ draw_embedding(const struct lbm_graph *g, const struct lbm_hosts *h, const doubl
                                place(to[1]));
         }
     lbm_buf_printf(out, "\"/>\n");
+    for (uint32_t v = 0; v < g->n && radius != NULL; v++)
+        lbm_buf_printf(out,
+                       "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"%.2f\" fill=\"#d55e00\" fill-opacity=\".35\"/>\n",
+                       place(x[2 * (size_t)v]), place(x[2 * (size_t)v + 1]), SIZE * radius[v]);
     close_svg(out, caption, SIZE + MARGIN + 22);
     return err == LBM_OK && out->failed ? LBM_E_NOMEM : err;
 }

@@ -9,9 +9,10 @@
 #include "host/host.h"
 #include "papers/lattice.h"
 
-/* x [2n] in the unit square; caption below the frame. Errors: LBM_E_NOMEM. */
+/* x [2n] in the unit square; radius [n] of vertices that are circles, or NULL; caption below the frame.
+ * Errors: LBM_E_NOMEM. */
 enum lbm_err draw_embedding(const struct lbm_graph *g, const struct lbm_hosts *h, const double *x,
-                            const char *caption, struct lbm_buf *out) LBM_MUST_CHECK;
+                            const double *radius, const char *caption, struct lbm_buf *out) LBM_MUST_CHECK;
 
 /* HEI97 Fig. 8: amplitudes of the modes of both axes, from 10^-6 cells (white) to 10 (black). */
 void draw_spectrum(const struct lattice *l, const char *caption, struct lbm_buf *out);

@@ -4,7 +4,7 @@ noinst_LIBRARIES += papers/libpapers.a
 papers_libpapers_a_SOURCES = papers/chart.c papers/chart.h papers/command.c papers/cube.c papers/cube.h \
 	papers/cyb89.c papers/cyb89_arrivals.c papers/embed_command.c papers/embed_draw.c papers/embed_draw.h \
 	papers/exchange.c papers/exchange.h papers/field_times.c papers/field_times.h papers/hei97.c \
-	papers/hei97_omega.c papers/hei97_planar.c papers/hei97_proof.c papers/hei97_remap.c papers/lattice.c \
+	papers/hei97_omega.c papers/hei97_planar.c papers/hei97_proof.c papers/hei97_remap.c papers/hei97_variants.c papers/lattice.c \
 	papers/lattice.h papers/net.c papers/net.h papers/papers.h papers/plot_command.c papers/plots.c \
 	papers/plots.h papers/policies.c papers/pool.c papers/pool.h papers/queue.c papers/queue.h papers/registry.c \
 	papers/report.c papers/report.h papers/rjk03.c papers/rjk03_hybrid.c papers/rjk03_queue.c \

@@ -66,6 +66,7 @@
     X(hei97_renormalize, "hei97-renormalize", "HEI97 Fig. 4", "coordinates within the bounds of Omega")      \
     X(hei97_regions, "hei97-regions", "HEI97 section 10", "regions of nonuniform area")                      \
     X(hei97_planar, "hei97-planar", "HEI97 section 9", "planar guests at the fixed point, and after Fig. 9") \
+    X(hei97_variants, "hei97-variants", "HEI97 section 10", "circles, and averages of angles")               \
     X(hei97_corners, "hei97-corners", "HEI97 section 5", "pins of the corners alone")
 
 #define TABLE_FUNCTION(function, name, source, text) void function(struct table_run *t);

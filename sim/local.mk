@@ -6,7 +6,7 @@ sim_libsim_a_SOURCES = sim/check/check.h sim/check/check_ends.c sim/check/check_
 	sim/model/applications.c sim/model/clients.c sim/model/clock.c sim/model/clock.h sim/model/cluster.c \
 	sim/model/cluster.h sim/model/disk.c sim/model/disk.h sim/model/disk_image.c sim/model/forge.c \
 	sim/model/hash.h sim/model/interceptors.c sim/model/internal.h sim/model/log.c sim/model/machine.c \
-	sim/model/network.c sim/model/queue.c sim/model/refine.c sim/model/rest.c sim/model/rollout.c \
+	sim/model/network.c sim/model/positions.c sim/model/positions.h sim/model/queue.c sim/model/refine.c sim/model/rest.c sim/model/rollout.c \
 	sim/model/rows.c sim/model/script.c sim/model/script.h sim/model/storage.c sim/model/timers.c \
 	sim/model/timers.h sim/model/trace.c sim/model/work.c
 sim_cflags = $(AM_CFLAGS) $(PROTOBUF_CFLAGS)
@@ -21,7 +21,8 @@ sim_libbalancing_a_SOURCES = sim/balance/advise.c sim/balance/balance.c sim/bala
 # Measurements in virtual time (lbsim scale, change, drift, replay), and traces made of others' records (lbsim import).
 noinst_LIBRARIES += sim/libexperiment.a
 sim_libexperiment_a_SOURCES = sim/experiment/change.c sim/experiment/change.h sim/experiment/change_options.c \
-	sim/experiment/change_report.c sim/experiment/change_reporter.c sim/experiment/drift.c sim/experiment/drift.h \
+	sim/experiment/change_report.c sim/experiment/change_reporter.c sim/experiment/converge.c \
+	sim/experiment/converge.h sim/experiment/converge_command.c sim/experiment/drift.c sim/experiment/drift.h \
 	sim/experiment/drift_command.c sim/experiment/drift_flow.c sim/experiment/drift_report.c \
 	sim/scenario/directed.c sim/scenario/directed.h sim/experiment/replay.h sim/experiment/replay_command.c \
 	sim/experiment/replay_run.c sim/experiment/replay_guest.c sim/experiment/replay_measure.c \

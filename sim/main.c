@@ -12,6 +12,7 @@ static const struct lbm_command *const commands[] = {
     &command_scenario,
     &command_scale,
     &command_change,
+    &command_converge,
     &command_drift,
     &command_replay,
     &command_import,

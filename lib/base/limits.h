@@ -57,7 +57,8 @@
 #define LBM_MOVES_TOLD_MAX 256           /* of one vertex by one host, the last of them */
 #define LBM_MOVES_ALL_MAX 4096           /* the same, by all hosts: fits a frame */
 #define LBM_SUMS_MAX 4096                /* numbers that a host adds to a sum over all hosts at a time */
-#define LBM_SUMS_STAGE_MAX 64            /* stages of a mapping */
+#define LBM_SUMS_STAGE_MAX 2147483647    /* stages of a mapping, and of those that follow while a job runs, */
+#define LBM_STAGE_STEP 16777216          /* stages that another host may be ahead */
 #define LBM_SAMPLE_MAX 4096              /* positions that a host tells its job's coordinator at a time */
 #define LBM_GATE_SECONDS_MAX 1e6         /* of a cool-down, of a payback: 12 days */
 #define LBM_GATE_BYTES_MAX 1000000000000 /* a second: more than any network has */

@@ -12,6 +12,7 @@
 #include "base/mutants.h"
 #include "embed/embed.h"
 #include "embed/order.h"
+#include "embed/rules.h"
 
 /* Degrees whose reciprocal is looked up: a division would take longer than the rest of an update. */
 enum { RECIPROCALS = 64 };
@@ -25,6 +26,7 @@ struct kernel {
     double sum4;        /* sum of |displacement|^4: HEI97 eq. (2) squares Delta_i = dx^2 + dy^2 */
     double largest2;    /* greatest |displacement|^2 */
     double reciprocal[RECIPROCALS];
+    const struct lbm_diffusion *how; /* of rules other than the mean */
 };
 
 /* The nearest whole number: doubles from 2^52 on have no fraction left. A call of rint() takes longer. */
@@ -126,6 +128,23 @@ static update_fn *const updates[2][2][2][2] = {
     UPDATES(UPDATE_ROW)
 #undef UPDATE_ROW
 };
+
+/* The other rules, which are not in a hurry. */
+static void
+update_ruled(struct kernel *kernel, const uint32_t *batch, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        double *at = kernel->x + (size_t)batch[i] * kernel->m, to[LBM_DIMENSIONS_MAX], moved2 = 0;
+        if (!lbm_rule_place(kernel->how, kernel->g, kernel->from, batch[i], to))
+            continue;
+        for (unsigned k = 0; k < kernel->m; k++) {
+            moved2 += (to[k] - at[k]) * (to[k] - at[k]);
+            at[k] = to[k];
+        }
+        kernel->sum4 += moved2 * moved2;
+        kernel->largest2 = moved2 > kernel->largest2 ? moved2 : kernel->largest2;
+    }
+}
 
 /* ---- fetching ahead --------------------------------------------------------------------------------- */
 
@@ -241,11 +260,12 @@ lbm_diffuse(const struct lbm_graph *g, const struct lbm_diffusion *how, int swee
 {
     LBM_ASSERT(how->m == 2 || how->m == 3);
     LBM_ASSERT(sweeps >= 0);
+    LBM_ASSERT(how->rule == LBM_RULE_MEAN || (!how->wrap && (how->rule == LBM_RULE_CIRCLES || how->m == 2)));
     struct lbm_sweep_order order;
     enum lbm_err err = lbm_order_open(&order, how->order, g->n);
     if (err != LBM_OK)
         return err;
-    struct kernel kernel = {.g = g, .m = how->m, .x = x, .from = x};
+    struct kernel kernel = {.g = g, .m = how->m, .x = x, .from = x, .how = how};
     size_t n = how->order == LBM_ORDER_JACOBI ? coordinates(g, how->m) : 0;
     double *before = how->order == LBM_ORDER_JACOBI ? lbm_copy(x, n, sizeof *before) : NULL;
     if (how->order == LBM_ORDER_JACOBI && before == NULL) {
@@ -261,7 +281,8 @@ lbm_diffuse(const struct lbm_graph *g, const struct lbm_diffusion *how, int swee
         int measured = i == sweeps - 1 && (norm != NULL || largest != NULL);
         if (i > 0 && before != NULL)
             memcpy(before, x, n * sizeof *before);
-        sweep(&kernel, &order, how->pinned, moves[measured], rng);
+        kernel.sum4 = kernel.largest2 = 0; /* of the last sweep */
+        sweep(&kernel, &order, how->pinned, how->rule == LBM_RULE_MEAN ? moves[measured] : update_ruled, rng);
     }
     free(before);
     if (norm != NULL)

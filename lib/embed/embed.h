@@ -21,14 +21,35 @@ enum lbm_order {
         LBM_ORDER_COUNT
 };
 
+/* Where an update moves a vertex. HEI97 section 10 names the last two and prints no formula; ours are in
+ * rules.c. */
+#define LBM_RULE_LIST(X)                                                                                     \
+    X(MEAN, "mean", "to the mean of its neighbours: HEI97 fig. 4")                                           \
+    X(CIRCLES, "circles", "vertices are circles, edges measured between perimeters: HEI97 section 10")       \
+    X(ANGLES, "angles", "to where its edges halve the angles next to them: HEI97 section 10")
+
+enum lbm_diffusion_rule {
+#define LBM_RULE_ENUM(id, name, text) LBM_RULE_##id,
+    LBM_RULE_LIST(LBM_RULE_ENUM)
+#undef LBM_RULE_ENUM
+        LBM_RULE_COUNT
+};
+
 /* What a diffusion needs besides the graph. */
 struct lbm_diffusion {
     unsigned m; /* dimensions of Omega, 2 or 3 */
     enum lbm_order order;
-    int wrap;              /* nonzero: Omega is the unit torus, means are taken around the vertex and
-                              results lie in [0, 1) */
-    const uint8_t *pinned; /* [n] nonzero: does not move; NULL: all move */
+    int wrap;                     /* nonzero: Omega is the unit torus, means are taken around the vertex and
+                                     results lie in [0, 1) */
+    const uint8_t *pinned;        /* [n] nonzero: does not move; NULL: all move */
+    enum lbm_diffusion_rule rule; /* CIRCLES without wrap; ANGLES too, with m = 2 and no ghosts */
+    const double *radius;         /* [n and ghosts] of CIRCLES; else not looked at */
+    double length;                /* of ANGLES: edges are placed at this length; 0: at the one they have */
 };
+
+/* Radii in proportion to the work of vertices, such that all circles (balls) together have the volume
+ * `share`. Out: radius [g->n]. */
+void lbm_circle_radii(const struct lbm_graph *g, unsigned m, double share, double *radius);
 
 /* One or more sweeps: n updates each, x_v = sum c_vj x_j / sum c_vj (HEI97 fig. 4 with weights).
  * In:      g may be a patch: x has m doubles for every row and for every ghost its targets name.

@@ -5,6 +5,7 @@
 #define LBM_MAP_MAP_H
 
 #include "base/rng.h"
+#include "embed/embed.h"
 #include "graph/graph.h"
 #include "host/host.h"
 
@@ -168,8 +169,12 @@ struct lbm_plan_options {
     uint64_t load_most;     /* the same; 0: any */
     int connected; /* what a host has of a component of the guest is connected, whatever loads and J */
     uint64_t seed;
+    /* Of the method heirich: in which order its sweeps update vertices, and where to. ANGLES begins where
+     * MEAN comes to rest and lets go of the guest's own pins. */
+    enum lbm_order order;
+    enum lbm_diffusion_rule rule;
     /* Remap: where the vertices are now, host ids or LBM_NONE where that host is gone; NULL: a fresh plan.
-     * Of the method lbmap; [n], borrowed. */
+     * [n], borrowed. The method heirich balances it by fig. 9 alone, whatever that moves. */
     const uint32_t *current;
     double migration_cost; /* hop-bytes that moving a unit of work must save, >= 0; a tenth of that while no
                               more moves than 1.4 times what equal loads ask for */

@@ -126,7 +126,9 @@ plan_problem(const struct lbm_graph *g, const struct lbm_hosts *h, const struct 
     struct problem problem;
     enum lbm_err err = problem_open(&problem, g, h, options);
     if (err == LBM_OK)
-        err = (options->current != NULL ? map_plan_remap : methods[options->method])(&problem, plan);
+        err = (options->current != NULL && options->method == LBM_METHOD_LBMAP
+                   ? map_plan_remap
+                   : methods[options->method])(&problem, plan);
     problem_close(&problem);
     return err;
 }
@@ -136,8 +138,7 @@ lbm_plan_make(const struct lbm_graph *g, const struct lbm_hosts *h, const struct
               struct lbm_plan *out, struct lbm_diag *diag)
 {
     LBM_ASSERT(h->n > 0 && options->method < LBM_METHOD_COUNT && options->effort < LBM_EFFORT_COUNT &&
-               options->imbalance >= 0 && options->migration_cost >= 0 &&
-               (options->current == NULL || options->method == LBM_METHOD_LBMAP));
+               options->imbalance >= 0 && options->migration_cost >= 0);
     enum lbm_err err = check_pins(g, h, diag);
     if (err == LBM_OK)
         err = check_current(g, h, options->current, diag);

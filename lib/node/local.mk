@@ -6,20 +6,18 @@ node_client = lib/node/client/admin.c lib/node/client/client.h lib/node/client/i
 	lib/node/client/query.c lib/node/client/requests.c lib/node/client/rights.c
 node_job = lib/node/job/ingest.h lib/node/job/ingest_gather.c lib/node/job/ingest_slice.c \
 	lib/node/job/ingest_store.c lib/node/job/internal.h lib/node/job/job.h lib/node/job/jobs.c \
-	lib/node/job/plan_task.c lib/node/job/planning.c lib/node/job/remap_price.c lib/node/job/remap_price.h \
+	lib/node/job/plan_task.c lib/node/job/planning.c \
 	lib/node/job/state.h lib/node/job/submit.c lib/node/job/table.c
 node_replication = lib/node/replication/internal.h lib/node/replication/replica_store.c \
 	lib/node/replication/replication.h lib/node/replication/replication_log.c lib/node/replication/takeover.c
 node_application = lib/node/application/application.c lib/node/application/application.h \
 	lib/node/application/change.c lib/node/application/edges.c lib/node/application/guest.h \
 	lib/node/application/ids.c lib/node/application/neighbours.c
-node_mapping = lib/node/mapping/baseline.c lib/node/mapping/baseline.h lib/node/mapping/coarse_graph.c \
-	lib/node/mapping/coarse_plan.c lib/node/mapping/coarse_plan.h lib/node/mapping/coarse_remap.c \
-	lib/node/mapping/diffuse.c lib/node/mapping/diffuse.h lib/node/mapping/ghosts.c \
-	lib/node/mapping/internal.h lib/node/mapping/label_choice.c \
-	lib/node/mapping/labels.c lib/node/mapping/levels.c lib/node/mapping/mapping.c \
-	lib/node/mapping/mapping.h lib/node/mapping/normalization.c lib/node/mapping/normalization.h \
-	lib/node/mapping/regions.c lib/node/mapping/sums.c lib/node/mapping/waves.c
+node_mapping = lib/node/mapping/diffuse.c lib/node/mapping/diffuse.h lib/node/mapping/ghosts.c \
+	lib/node/mapping/internal.h lib/node/mapping/label_choice.c lib/node/mapping/labels.c \
+	lib/node/mapping/levels.c lib/node/mapping/mapping.c lib/node/mapping/mapping.h \
+	lib/node/mapping/normalization.c lib/node/mapping/normalization.h lib/node/mapping/regions.c \
+	lib/node/mapping/remap.c lib/node/mapping/remap.h lib/node/mapping/sums.c lib/node/mapping/waves.c
 node_exchange = lib/node/exchange/band.c lib/node/exchange/decision.h lib/node/exchange/exchange.c \
 	lib/node/exchange/exchange.h lib/node/exchange/flow.c lib/node/exchange/internal.h \
 	lib/node/exchange/load.c lib/node/exchange/netting.c lib/node/exchange/pair.c lib/node/exchange/policy.c \

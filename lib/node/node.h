@@ -21,7 +21,7 @@
     X(CENTRE, 1, "centre", "all vertices at the centre of Omega, all diffusion distributed")                 \
     X(RANDOM, 2, "random", "vertices at random places of Omega, all diffusion distributed")                  \
     X(COORDINATOR, 3, "coordinator", "vertices stay on the submitting host until loads are exchanged")       \
-    X(COARSE, 4, "coarse", "hosts coarsen what they have, and a plan of that says where vertices go")        \
+    X(COARSE, 4, "coarse", "of earlier versions: the same as diffuse")                                       \
     X(DIFFUSE, 5, "diffuse", "no plan: coordinates diffuse, vertices follow regions, without a coordinator")
 /* Names of starts in earlier versions, and their names now. */
 #define LBM_START_EARLIER                                                                                    \
@@ -267,9 +267,6 @@ struct lbm_plan_task {
     double imbalance;
     uint32_t coordinator;          /* number of the planning host */
     const struct lbm_graph *graph; /* borrowed until PLANNED is delivered */
-    const uint32_t *current;       /* the same; numbers of hosts to begin with; NULL: from nothing */
-    const double *baseline; /* the same; [hosts->n] parts of J in plans from nothing; NULL: not known */
-    int is_draw;            /* nonzero: nobody follows it, the coordinator wants to know its J */
     const struct lbm_hosts *hosts; /* borrowed until PLANNED is delivered */
 };
 

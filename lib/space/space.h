@@ -60,8 +60,15 @@ enum lbm_err lbm_regions_cell(const struct lbm_regions *r, uint32_t p,
 
 /* The same on the unit torus (m = 2, sites in the unit square; wrap is not looked at): the cell lies around
  * its site and may reach beyond the unit square; areas still add up to 1. */
-enum lbm_err lbm_regions_cell_torus(const struct lbm_regions *r, uint32_t p, struct lbm_polygon *out)
-    LBM_MUST_CHECK;
+enum lbm_err lbm_regions_cell_torus(const struct lbm_regions *r, uint32_t p,
+                                    struct lbm_polygon *out) LBM_MUST_CHECK;
+
+/* How much border two regions share inside the unit box: a length (m = 2) or an area (m = 3), 0 if they do
+ * not touch, or only in a point or a line. Source:  HEI97 section 3: the regions of two linked hosts must
+ * share an interface. In:      p != q.  Out: *size. Errors:  LBM_E_NOMEM, LBM_E_UNSUPPORTED (wrap); *size
+ * untouched.  Cost: O(n). */
+enum lbm_err lbm_regions_interface(const struct lbm_regions *r, uint32_t p, uint32_t q,
+                                   double *size) LBM_MUST_CHECK;
 
 double lbm_polygon_area(const struct lbm_polygon *polygon);
 void lbm_polygon_free(struct lbm_polygon *polygon);

@@ -202,32 +202,10 @@ static const struct lbm_wire_table labels_table = TABLE(labels_rules, lbm__label
 static const struct lbm_wire_rule normalization_rules[] = {
     {"affine", ONE_OF(0, 8, 15)}, {"host", UP_TO(LBM_HOSTS_MAX), HOST},
     {"weight", SAME("host")},     {"fixed", FLAG},
-    {"coarsened", FLAG},
 };
 static const struct lbm_wire_table normalization_table =
     TABLE(normalization_rules, lbm__normalization__descriptor);
 
-static const struct lbm_wire_rule coarse_ask_rules[] = {{"share", REAL(0.0, 1.0)}, {"work_max", WEIGHT}};
-static const struct lbm_wire_table coarse_ask_table = TABLE(coarse_ask_rules, lbm__coarse_ask__descriptor);
-
-#define CLUSTER IN(0, LBM_ROWS_MAX - 1)
-static const struct lbm_wire_rule coarse_chunk_rules[] = {
-    {"clusters", IN(0, LBM_ROWS_MAX)},      {"last", FLAG},
-    {"work", UP_TO(LBM_ROWS_MAX), WEIGHT},  {"pin", SAME("work"), HOST_OR_NONE, OR_EMPTY},
-    {"from", UP_TO(LBM_ROWS_MAX), CLUSTER}, {"to", SAME("from"), CLUSTER},
-    {"weight", SAME("from"), WEIGHT},       {"vertex", UP_TO(LBM_ROWS_MAX), VERTEX},
-    {"cluster", SAME("vertex"), CLUSTER},   {"out_from", UP_TO(LBM_ROWS_MAX), CLUSTER},
-    {"out_to", SAME("out_from"), VERTEX},   {"out_weight", SAME("out_from"), WEIGHT},
-};
-static const struct lbm_wire_table coarse_chunk_table =
-    TABLE(coarse_chunk_rules, lbm__coarse_chunk__descriptor);
-
-static const struct lbm_wire_rule coarse_plan_rules[] = {
-    {"host", UP_TO(LBM_ROWS_MAX), HOST},
-    {"position", POINTS("host"), OR_EMPTY},
-    {"more", FLAG},
-};
-static const struct lbm_wire_table coarse_plan_table = TABLE(coarse_plan_rules, lbm__coarse_plan__descriptor);
 
 static const struct lbm_wire_rule map_query_rules[] = {
     {"positions", FLAG},
@@ -491,9 +469,6 @@ static const struct lbm_wire_rule peer_rules[] = {
     {"transfer", .nested = &transfer_table},
     {"stats", .nested = &stats_table},
     {"normalization", .nested = &normalization_table},
-    {"coarse_ask", .nested = &coarse_ask_table},
-    {"coarse_chunk", .nested = &coarse_chunk_table},
-    {"coarse_plan", .nested = &coarse_plan_table},
     {"slice_begin", .nested = &slice_begin_table},
     {"slice_answer", .nested = &slice_answer_table},
     {"slice_ready", .nested = &slice_ready_table},

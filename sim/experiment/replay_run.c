@@ -182,7 +182,7 @@ static void
 put_recorded(void *arg, const struct lbm_plan_task *task, struct lbm_plan *plan)
 {
     const struct replay_run *c = arg;
-    int is_first = task->current == NULL && !task->is_draw && task->hosts->n == c->place->n_first;
+    int is_first = task->hosts->n == c->place->n_first;
     for (uint32_t v = 0; v < plan->n && is_first; v++)
         if (c->g.pin == NULL || c->g.pin[v] == LBM_NONE)
             plan->part[v] = c->state.part[v];

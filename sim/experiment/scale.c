@@ -366,7 +366,7 @@ scale_run(const struct scale_options *options, struct scale_result *result, stru
                                       .delay_least_us = 100,
                                       .delay_most_us = 1000,
                                       .sync_us = 2000,
-                                      .lose_soft = 0.001,
+                                      .lose_soft = options->loss,
                                       .limited_host = LBM_NONE,
                                       .engine = LBM_LOG_ENGINE_LOCAL,
                                       .evict_per_minute = 10,

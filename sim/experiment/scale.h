@@ -10,6 +10,7 @@ struct scale_options {
     const char *hosts, *guest; /* specs, as lbctl has them */
     double churn;              /* share of the hosts that joins, and of those that leave */
     double minutes;            /* in which they do */
+    double loss;               /* of messages that may be lost, ghosts among them */
     uint64_t seed;
     enum lbm_start start;
     int json, quiet;

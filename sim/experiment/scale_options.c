@@ -9,6 +9,7 @@ enum {
     SCALE_START,
     SCALE_PERCENT,
     SCALE_MINUTES,
+    SCALE_LOSS,
     SCALE_SEED,
     SCALE_JSON,
     SCALE_OPTIONS
@@ -32,6 +33,9 @@ static const struct lbm_option options[] = {
                                         "share of the hosts that join, and that leave", .fallback = "10"),
     [SCALE_MINUTES] =
         LBM_NUMBER_OPTION("minutes", "M", 0, 600, "within that many virtual minutes", .fallback = "10"),
+    [SCALE_LOSS] =
+        LBM_SHARE_OPTION("loss", "P", 0, 0.9, "of ghosts and other messages that may be lost: 0.1 or 10%",
+                         .fallback = "0.001"),
     [SCALE_SEED] = SIM_SEED_OPTION,
     [SCALE_JSON] = LBM_JSON_OPTION,
 };
@@ -45,6 +49,7 @@ run_scale(const struct lbm_cli *cli)
                                     .start = (enum lbm_start)value[SCALE_START].integer,
                                     .churn = value[SCALE_PERCENT].number / 100,
                                     .minutes = value[SCALE_MINUTES].number,
+                                    .loss = value[SCALE_LOSS].number,
                                     .seed = value[SCALE_SEED].integer,
                                     .json = value[SCALE_JSON].given,
                                     .quiet = lbm_cli_is_quiet(cli)};

@@ -121,6 +121,11 @@ struct cluster_meter cluster_meter(const struct cluster *cluster, uint32_t host)
 /* The most memory that this process has had. */
 long cluster_memory_kib(void);
 
+/* Where the owners of the vertices 0 .. n - 1 have them in Omega, of the one job that there is.
+ * Out: x [n * dimensions of the sites], untouched for vertices that nobody owns now; *sweeps of the host that
+ * made the most. Returns how many it has read. */
+uint32_t cluster_positions(struct cluster *cluster, uint32_t n, double *x, uint64_t *sweeps);
+
 /* ---- lives of hosts (machine.c) ------------------------------------------------------------------------ */
 
 /* What is on the disk afterwards, of the transactions asked for and not yet reported. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim/model/internal.h"
+#include "sim/model/positions.h"
 
 uint32_t
 cluster_guests(const struct cluster *c)
@@ -40,6 +41,17 @@ cluster_owners(const struct cluster *c, uint32_t n, uint32_t *part, uint32_t *do
         }
     for (uint32_t v = 0; v < n; v++)
         *none += part[v] == LBM_NONE;
+}
+
+uint32_t
+cluster_positions(struct cluster *c, uint32_t n, double *x, uint64_t *sweeps)
+{
+    uint32_t read = 0;
+    *sweeps = 0;
+    for (uint32_t p = 0; p < c->n; p++)
+        if (c->machine[p].node != NULL)
+            read += node_positions(c->machine[p].node, n, x, sweeps);
+    return read;
 }
 
 /* A host that has left hears no more of the log: what is on its disk is nobody's concern. */

@@ -17,6 +17,9 @@ if [ -e "$scratch/none" ]; then bad "a folder is left behind"; else ok "and no f
 refused 2 "holds a cluster already" "$lbctl" cluster up --hosts mesh:2x2 --dir "$dir"
 expect "cluster status sees all daemons" "$lbctl" cluster status --dir "$dir"
 
+expect "lbctl network" ask 0 network
+grep -qx "Omega shows all 24 links" "$scratch/output" && ok "Omega shows a mesh" || bad "network: $(tail -n 1 "$scratch/output")"
+
 # ---- changes that are refused ---------------------------------------------------------------------------
 refused 2 "only kill takes a host" "$lbctl" cluster down 3 --dir "$dir"
 refused 2 "each once" "$lbctl" cluster add --dir "$dir" --link 0,0

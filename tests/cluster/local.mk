@@ -3,7 +3,7 @@
 check_PROGRAMS += docs/examples/owned docs/examples/steps tests/cluster/drifter tests/cluster/linker \
 	tests/cluster/refiner tests/cluster/talker tests/cluster/worker
 cluster_scripts = tests/cluster/adapt.sh tests/cluster/drift.sh tests/cluster/api.sh tests/cluster/chaos.sh \
-	tests/cluster/cluster.sh tests/cluster/crash.sh tests/cluster/diffuse.sh \
+	tests/cluster/cluster.sh tests/cluster/crash.sh tests/cluster/diffuse.sh tests/cluster/diffuse_faults.sh \
 	tests/cluster/daemon.sh tests/cluster/delay.sh tests/cluster/disk.sh tests/cluster/etcd.sh \
 	tests/cluster/explain.sh tests/cluster/heavy.sh tests/cluster/hog.sh tests/cluster/join.sh \
 	tests/cluster/kills.sh tests/cluster/kth.sh tests/cluster/leader.sh tests/cluster/leaver.sh \

@@ -69,6 +69,10 @@ done
 grep -q 'largest error' "$scratch/frames/frame-0400.svg" || fail "embed: no error in the caption"
 "$sim" embed tree:60 --hosts ring:5 --frames "$scratch/tree" --start random --order block >"$scratch/out" ||
     fail "embed: a guest without pins"
+"$sim" embed tri:80 --hosts mesh:2x2 --frames "$scratch/circles" --rule circles --order ids >"$scratch/out" || fail "circles"
+[ "$(grep -c '<circle' "$scratch/circles/frame-0400.svg")" -eq 80 ] || fail "embed: no circles"
+"$sim" embed tri:80 --hosts mesh:2x2 --frames "$scratch/angles" --rule angles --order ids >"$scratch/out" || fail "angles"
+cmp -s "$scratch/circles/frame-0400.svg" "$scratch/angles/frame-0400.svg" && fail "embed: --rule changes nothing"
 
 refused <<END
 table|NAME is missing
@@ -85,6 +89,8 @@ embed lattice:4x4 --hosts mesh:2x2|--frames DIR is missing
 embed lattice:4x4 --hosts nonsense --frames $scratch/x|nonsense: no such topology
 embed $scratch/no.graph --hosts mesh:2x2 --frames $scratch/x|$scratch/no.graph: cannot be opened
 embed lattice:4x4 --hosts hypercube:6 --frames $scratch/x|sites in space, not in the plane
+embed lattice:4x4 --hosts mesh:2x2 --frames $scratch/x --rule none|--rule: 'none' is none of mean, circles, angles
+embed lattice:4x4 --hosts mesh:2x2 --frames $scratch/x --share 0|--share: '0' is not a number from 0.001
 embed lattice:4x4 --hosts mesh:2x2 --frames $scratch/x --start nowhere|--start: 'nowhere' is none of centre, random
 END
 [ "$("$sim" list -q | wc -l)" -eq "$("$sim" list | wc -l)" ] && ! "$sim" list -q | grep -q ' ' || fail "list -q"

@@ -24,6 +24,7 @@ refused scale <<'END'
 --churn x|--churn: 'x' is not a number
 --minutes=-1|--minutes: '-1' is not a number from 0 to 600
 --seed=-1|--seed: '-1' is not a whole number
+--loss 1|--loss: '1' is not
 --nonsense|--nonsense: there is no such option
 --hosts|--hosts: a value is missing
 END

@@ -94,6 +94,37 @@ holds grep -qE '^lbctl [0-9]+\.[0-9]+' out
 expect 0 '' conv --help
 holds grep -q '^usage: lbctl convert ' out
 
+# ---- network: links that Omega does not show ----------------------------------------------------------
+
+while read -r spec hidden links; do
+    expect 0 '' network --hosts "$spec"
+    if [ "$hidden" -eq 0 ]; then
+        holds grep -qx "Omega shows all $links links" out
+    else
+        holds grep -q "^Omega does not show $hidden of $links links" out
+    fi
+    expect 0 '' network --hosts "$spec" --json
+    holds [ "$(grep -c '"in_omega": false' out)" -eq "$((2 * hidden))" ]
+    holds [ "$(grep -c '"in_omega": true' out)" -eq "$((2 * (links - hidden)))" ]
+done <<'SPECS'
+mesh:4x4 0 24
+mesh:3x3x3 0 54
+chain:5 0 4
+ring:16 0 16
+star:9 0 8
+torus:4x4 8 32
+hypercube:4 8 32
+torus:4x4x4 48 192
+complete:8 18 28
+hier:4:4/1:10 32 48
+SPECS
+expect 0 '' network --hosts torus:4x4
+holds grep -qE '^ 0 .* 3 12$' out
+expect 0 '' network --hosts chain:1
+holds [ "$(wc -l <out)" -eq 2 ]
+expect 2 "no-such-spec" network --hosts no-such-spec:3
+expect 2 'no operand is wanted' network --hosts chain:3 x
+
 # ---- gen, convert ------------------------------------------------------------------------------------
 
 expect 0 '' gen lattice:8x8 -o a.graph
@@ -303,7 +334,17 @@ printf '5 2\n' >pins
 expect 2 'vertex 5 is pinned to host 2, which is gone' plan a.graph --hosts mesh:2x2 --without 2 --pin pins
 expect 2 'give --current MAP too' plan a.graph --hosts mesh:2x2 --migration-cost 1
 expect 2 'migration-cost: .* from 0 to' plan a.graph --hosts mesh:2x2 --current a.part --migration-cost=-1
-expect 2 'only the method lbmap' plan a.graph --hosts mesh:2x2 --current a.part --method heirich
+expect 2 'only the method lbmap' plan a.graph --hosts mesh:2x2 --current a.part --method heirich --migration-cost 1
+# HEI97 fig. 9 from a mapping: it levels loads by edges of the guest, moves what that takes, and no more where they are level.
+expect 0 '' gen lattice:16x16 -o fig9.graph
+expect 0 '' plan -q fig9.graph --hosts mesh:2x2 -o level.part
+awk 'NR <= 32 { print 3; next } { print }' level.part >uneven.part
+expect 0 '' plan fig9.graph --hosts mesh:2x2 --current level.part --method heirich --json
+same_figure out moved_vertices 0
+expect 0 '' plan fig9.graph --hosts mesh:2x2 --current uneven.part --method heirich --json
+holds awk -v u="$(figure out imbalance)" 'BEGIN { exit !(u <= 1 / 64) }' # a vertex of 64
+holds [ "$(figure out moved_vertices)" -ge 24 ]
+expect 0 '' plan fig9.graph --hosts mesh:2x2 --current level.part --without 3 --method heirich --json
 expect 2 'a.part:' plan a.graph --hosts mesh:1x2 --current a.part
 expect 2 'gone' plan a.graph --hosts mesh:2x2 --current gone
 
@@ -325,6 +366,21 @@ expect 0 '' plan -q tri.graphml --hosts torus:3x3 --pin pins -o pinned.part
 holds [ "$(sed -n '1p;18p;500p' pinned.part | tr '\n' ' ')" = '8 3 0 ' ]
 expect 0 '' plan -q a.graph --hosts mesh:2x2 --method heirich -o heirich.part
 expect 0 '' eval a.graph heirich.part --hosts mesh:2x2
+expect 0 '' gen tri:300 -o order.graph
+for variant in '' '--order permutation' '--order replacement' '--order jacobi' '--order ids' '--rule circles' '--rule angles'; do
+    # shellcheck disable=SC2086
+    expect 0 '' plan -q order.graph --hosts mesh:2x2 --method heirich $variant --format svg --draw omega -o "variant$variant.svg"
+done
+holds [ "$(cat variant*.svg | grep -c '^<svg')" -eq 7 ]
+for variant in replacement jacobi ids; do # 300 vertices are one block: that order is a permutation
+    holds [ "$(cmp -s variant.svg "variant--order $variant.svg"; echo $?)" -ne 0 ]
+done
+holds [ "$(cmp -s variant.svg "variant--rule circles.svg"; echo $?)" -ne 0 ]
+holds [ "$(cmp -s variant.svg "variant--rule angles.svg"; echo $?)" -ne 0 ]
+expect 2 '--order: .*give --method heirich too' plan order.graph --hosts mesh:2x2 --order ids
+expect 2 '--rule: .*give --method heirich too' plan order.graph --hosts mesh:2x2 --rule circles
+expect 2 '--rule: .*in the plane alone' plan order.graph --hosts mesh:2x2x2 --method heirich --rule angles
+expect 2 '--rule: .squares. is none of mean, circles, angles' plan order.graph --hosts mesh:2x2 --rule squares
 for effort in fast normal best; do
     expect 0 '' plan -q tri.graphml --hosts torus:3x3 --effort $effort --seed 5 -o $effort.part
     expect 0 '' plan -q tri.graphml --hosts torus:3x3 --effort $effort --seed 5 -o two.part

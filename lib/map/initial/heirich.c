@@ -22,6 +22,10 @@ enum {
     REMAPS_PER_EDGE = 5, /* HEI97 section 9: enough on its model problem */
 };
 
+/* Of Omega, what all circles cover together: of 0.25, 0.5, 0.75, 1 and 1.5 the most that still comes to rest
+ * in as many sweeps as the mean does (docs/papers.md). */
+static const double CIRCLES_SHARE = 0.75;
+
 static const double UPDATES_MAX = 1e9; /* some seconds */
 
 struct run {
@@ -32,6 +36,7 @@ struct run {
     struct lbm_rng rng;
     uint8_t *pinned; /* [n] */
     uint32_t n_pinned;
+    double *radius; /* [n] of circles, else NULL */
 };
 
 static int
@@ -100,16 +105,22 @@ displacement(const struct run *run, double *before)
 
 /* Sweep until nothing moves any more. */
 static enum lbm_err
-diffuse(struct run *run)
+diffuse(struct run *run, enum lbm_diffusion_rule rule)
 {
-    struct lbm_diffusion how = {.m = run->h->m, .order = LBM_ORDER_BLOCK, .pinned = run->pinned};
+    struct lbm_diffusion how = {.m = run->h->m,
+                                .order = run->options->order,
+                                .pinned = run->pinned,
+                                .rule = rule,
+                                .radius = run->radius,
+                                .length = pow(run->g->n, -1.0 / run->h->m)};
+    int is_free = run->n_pinned == 0 && rule != LBM_RULE_ANGLES; /* angles hold their scale themselves */
     size_t n = (size_t)run->g->n * run->h->m;
     double *before = lbm_copy(run->plan->x, n, sizeof *before);
     double most = fmin(run->n_pinned != 0 ? SWEEPS_MAX : SWEEPS_UNPINNED_MAX, UPDATES_MAX / run->g->n);
     enum lbm_err err = before == NULL ? LBM_E_NOMEM : LBM_OK;
     for (double sweeps = 0; sweeps < most && err == LBM_OK && !stopped(run); sweeps += SWEEPS_CHUNK) {
         err = lbm_diffuse(run->g, &how, SWEEPS_CHUNK, run->plan->x, &run->rng, NULL, NULL);
-        if (run->n_pinned == 0)
+        if (is_free)
             renormalize(run);
         tell(run, "diffusion", 0.8 * sweeps / most);
         if (displacement(run, before) < SWEEPS_CHUNK * rest_distance(run))
@@ -117,6 +128,37 @@ diffuse(struct run *run)
     }
     free(before);
     return err;
+}
+
+/* Averages of angles need no pins but those that the user wants; from anywhere else than a plane embedding
+ * they fold the guest. */
+static enum lbm_err
+diffuse_angles(struct run *run)
+{
+    const struct lbm_graph *g = run->g;
+    run->n_pinned = 0;
+    for (uint32_t v = 0; v < g->n; v++) {
+        run->pinned[v] = g->pin != NULL && g->pin[v] != LBM_NONE;
+        run->n_pinned += run->pinned[v];
+    }
+    enum lbm_err err = diffuse(run, LBM_RULE_ANGLES);
+    if (run->n_pinned == 0)
+        renormalize(run);
+    return err;
+}
+
+static enum lbm_err
+embed(struct run *run)
+{
+    enum lbm_diffusion_rule rule = run->options->rule;
+    if (rule == LBM_RULE_CIRCLES) {
+        run->radius = lbm_alloc(run->g->n, sizeof *run->radius);
+        if (run->radius == NULL)
+            return LBM_E_NOMEM;
+        lbm_circle_radii(run->g, run->h->m, CIRCLES_SHARE, run->radius);
+    }
+    enum lbm_err err = diffuse(run, rule == LBM_RULE_ANGLES ? LBM_RULE_MEAN : rule);
+    return err == LBM_OK && rule == LBM_RULE_ANGLES ? diffuse_angles(run) : err;
 }
 
 /* Weights of regions whose areas are in proportion to the capacities: a regular lattice of points stands for
@@ -152,6 +194,17 @@ assign(struct run *run)
         run->plan->part[v] =
             fixed ? run->g->pin[v] : lbm_regions_find(&regions, &run->plan->x[(size_t)v * h->m], NULL);
     }
+}
+
+/* Begin with the present mapping; pinned vertices and those whose host is gone are where their regions have
+ * them. */
+static void
+take_current(struct run *run)
+{
+    const uint32_t *current = run->options->current;
+    for (uint32_t v = 0; current != NULL && v < run->g->n; v++)
+        if (current[v] != LBM_NONE && (run->g->pin == NULL || run->g->pin[v] == LBM_NONE))
+            run->plan->part[v] = current[v];
 }
 
 /* ---- fig. 9 ----------------------------------------------------------------------------------------- */
@@ -197,7 +250,7 @@ map_plan_heirich(const struct problem *problem, struct lbm_plan *plan)
     lbm_rng_stream(&run.rng, options->seed, 0);
     if (err == LBM_OK) {
         lbm_start_centre(g->n, h->m, run.n_pinned != 0 ? run.pinned : NULL, plan->x, &run.rng);
-        err = diffuse(&run);
+        err = embed(&run);
     }
     tell(&run, "regions", 0.8);
     if (err == LBM_OK)
@@ -205,6 +258,7 @@ map_plan_heirich(const struct problem *problem, struct lbm_plan *plan)
     tell(&run, "balance", 0.9);
     if (err == LBM_OK) {
         assign(&run);
+        take_current(&run);
         err = balance(&run);
     }
     struct mapping m = {.g = g, .h = h, .limit = problem->limit, .least = problem->least, .part = plan->part};
@@ -215,5 +269,6 @@ map_plan_heirich(const struct problem *problem, struct lbm_plan *plan)
     for (size_t i = 0; i < (size_t)g->n * h->m && err == LBM_OK; i++)
         plan->x[i] = fmin(fmax(plan->x[i], 0), 1); /* renormalized tails may reach beyond */
     free(run.pinned);
+    free(run.radius);
     return err;
 }

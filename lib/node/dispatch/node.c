@@ -227,9 +227,6 @@ static const struct {
     {LBM__PEER__BODY_SLICE_BEGIN, LIVING, lbm_job_on_slice_begin},
     {LBM__PEER__BODY_SLICE_ANSWER, LIVING, lbm_job_on_slice_answer},
     {LBM__PEER__BODY_SLICE_READY, LIVING, lbm_job_on_slice_ready},
-    {LBM__PEER__BODY_COARSE_ASK, LIVING, lbm_mapping_on_coarse_ask},
-    {LBM__PEER__BODY_COARSE_CHUNK, LIVING, lbm_mapping_on_coarse_slice},
-    {LBM__PEER__BODY_COARSE_PLAN, LIVING, lbm_mapping_on_coarse_plan},
     {LBM__PEER__BODY_MAP_QUERY, 0, lbm_client_on_map_query},
     {LBM__PEER__BODY_MAP_CHUNK, 0, lbm_client_on_map_chunk},
 };

@@ -147,6 +147,8 @@ lbm_job_policy_runs(const struct lbm_job_policy *policy)
 uint32_t
 lbm_job_start(const struct lbm_job_entry *entry)
 {
+    if (entry->start == LBM_START_COARSE)
+        return LBM_START_DIFFUSE;
     return entry->start < LBM_START_COUNT ? entry->start : LBM_START_PLAN;
 }
 
@@ -163,7 +165,7 @@ lbm_exchange_policy_tell_unknown(struct lbm_node *node, const struct lbm_job_ent
     if (policy->schedule != lbm_job_policy_schedule(policy))
         lbm_core_note(node, LBM_NOTE_WARNING, "job %s: schedule %u is not known here: this host uses %s",
                       entry->name, (unsigned)policy->schedule, lbm_schedule_name(LBM_SCHEDULE_PIPELINED));
-    if (entry->start != lbm_job_start(entry) && entry->coordinator == node->host)
+    if (entry->start >= LBM_START_COUNT && entry->coordinator == node->host)
         lbm_core_note(node, LBM_NOTE_WARNING, "job %s: start %" PRIu32 " is not known here: it is planned",
                       entry->name, entry->start);
 }

@@ -17,7 +17,6 @@
 
 enum {
     GATHER_US = 120000000, /* without another part: those that are there are let go of */
-    LOCAL_PARTS = 4,       /* coarse graphs need so much of all edges, one in that many, inside of parts */
 };
 
 static void
@@ -246,9 +245,7 @@ propose(struct lbm_node *node, struct gathering *g, const struct part_sums *all)
     create.work = all->work;
     create.each_work = all->each_work;
     create.weight = all->weight / 2;
-    /* Clusters of hosts whose vertices are strangers to one another would be as many as vertices. */
-    int are_strangers = all->inner * LOCAL_PARTS < all->directions;
-    create.start = are_strangers && g->entry.start == LBM_START_COARSE ? LBM_START_RANDOM : g->entry.start;
+    create.start = g->entry.start;
     create.seed = g->entry.seed;
     create.imbalance = g->entry.imbalance;
     create.owner = g->entry.owner;

@@ -54,12 +54,14 @@ void lbm_job_on_planned(struct lbm_node *node, const struct lbm_event *event);
 
 /* ---- submit.c ---- */
 
-/* Answer SubmitBegin: a connection begins to submit a guest. Errors in the answer: LBM_E_STATE, LBM_E_NOMEM. */
+/* Answer SubmitBegin: a connection begins to submit a guest. Errors in the answer: LBM_E_STATE, LBM_E_NOMEM.
+ */
 void lbm_job_submit_begin(struct lbm_node *node, const struct client *client, const Lbm__SubmitBegin *begin);
 /* Answer SubmitRows: rows of the guest. Errors in the answer: LBM_E_STATE, LBM_E_FORMAT, LBM_E_NOMEM. */
 void lbm_job_submit_rows(struct lbm_node *node, uint64_t client, uint64_t request,
                          const Lbm__SubmitRows *rows);
-/* Answer SubmitEnd once the job is in the log. Errors in the answer: LBM_E_STATE, LBM_E_EXISTS, LBM_E_LIMIT. */
+/* Answer SubmitEnd once the job is in the log. Errors in the answer: LBM_E_STATE, LBM_E_EXISTS, LBM_E_LIMIT.
+ */
 void lbm_job_submit_end(struct lbm_node *node, const struct client *asks);
 /* The connection of a client ended: its incomplete submission is dropped; a complete one goes on. */
 void lbm_job_submit_gone(struct lbm_node *node, uint64_t client);

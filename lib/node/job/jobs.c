@@ -88,7 +88,7 @@ lbm_job_recover(struct lbm_node *node, struct lbm_recovered *recovered)
 static void
 recover_normalization(struct job *job, const struct lbm_job_entry *entry)
 {
-    if (!lbm_local_follows_regions(job, entry))
+    if (!lbm_local_follows_regions(entry))
         return; /* ownership does not depend on it, and others may know the regions' weights */
     for (size_t i = 0; i < job->shard.vertices.n && !job->normalization_fixed; i++)
         job->normalization_fixed = job->shard.vertices.at[i].anchored;
@@ -266,8 +266,6 @@ lbm_job_enter(struct lbm_node *node, struct job *job, enum lbm_phase phase)
     case LBM_PHASE_BALANCING:
         job->checkpoint_us = INT64_MAX;
         if (mapped) {
-            lbm_vec_free(&job->coarse.vertex);
-            lbm_vec_free(&job->coarse.cluster);
             lbm_mapping_normalization_free(job);
             lbm_mapping_diffuse_free(job);
             store_positions(node, job); /* the last ones: vertices stay in Omega where they are now */
@@ -300,8 +298,7 @@ phase_at(const struct job *job, uint32_t host)
     return load_report != NULL ? load_report->phase : LBM_PHASE_SUBMITTED;
 }
 
-/* MAPPING ends when every member that is not unreachable has come to rest, and has followed the coarse
- * graph's plan. */
+/* MAPPING ends when every member that is not unreachable has come to rest. */
 static int
 all_ready(const struct lbm_node *node, const struct job *job)
 {
@@ -311,10 +308,8 @@ all_ready(const struct lbm_node *node, const struct job *job)
             lbm_membership_is_excluded(node, member->host))
             continue;
         const struct load_report *load_report = lbm_local_report_known(job, member->host);
-        int is_there = load_report != NULL &&
-                       (load_report->phase >= LBM_PHASE_BALANCING ||
-                        (load_report->ready &&
-                         (!job->is_coarse_planned || load_report->normalization >= job->normalization_seq)));
+        int is_there =
+            load_report != NULL && (load_report->phase >= LBM_PHASE_BALANCING || load_report->ready);
         if (!is_there)
             return 0;
     }
@@ -349,7 +344,7 @@ placed_timer(struct lbm_node *node, struct job *job, const struct lbm_job_entry 
         return;
     job->tick_us = node->now_us + PLACING_TICK_US;
     uint32_t waiting = lbm_migration_queue_pump(node, job);
-    if (lbm_local_follows_regions(job, entry) || (waiting == 0 && !lbm_migration_waits(node, job)))
+    if (lbm_local_follows_regions(entry) || (waiting == 0 && !lbm_migration_waits(node, job)))
         lbm_job_enter(node, job, LBM_PHASE_MAPPING);
 }
 
@@ -381,8 +376,7 @@ job_timer(struct lbm_node *node, struct job *job)
         else if (job->ready_us == 0)
             job->ready_us = node->now_us;
         if (job->ready && (job->heard_phase >= LBM_PHASE_BALANCING ||
-                           (job->ready_us != 0 && node->now_us - job->ready_us >= READY_US &&
-                            !lbm_mapping_coarse_waits(node, job, entry))))
+                           (job->ready_us != 0 && node->now_us - job->ready_us >= READY_US)))
             lbm_job_enter(node, job, LBM_PHASE_BALANCING);
         break;
     case LBM_PHASE_BALANCING:

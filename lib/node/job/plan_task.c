@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a plan task computes, in whatever thread: a plan from nothing, one from the mapping there is, or a
- * start that diffusion goes on from. Knows nothing of the node. */
+/* What a plan task computes, in whatever thread: a plan, or a start that
+ * diffusion goes on from. Knows nothing of the node. */
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "embed/embed.h"
-#include "node/job/remap_price.h"
+#include "node/node.h"
 #include "space/space.h"
 
 /* The whole pipeline. */
@@ -18,8 +18,6 @@ plan_whole(const struct lbm_plan_task *task, lbm_parallel *parallel, struct lbm_
     options.seed = task->seed;
     options.imbalance = task->imbalance;
     options.parallel = parallel;
-    if (task->current != NULL)
-        return lbm_job_plan_remap(task, &options, plan);
     return lbm_plan_make_best(task->graph, task->hosts, &options, task->starts, plan, &diag);
 }
 

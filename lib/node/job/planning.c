@@ -14,16 +14,14 @@
 
 /* A job is planned once and runs for long, and what later plans find depends on where they begin: so the
  * first one is the best of that many starts, as long as they have no more than that many vertices and ends of
- * edges together. So is the last plan of a coarse graph; the one before only says what comes together. */
+ * edges together. */
 enum { STARTS = 8, STARTS_SIZE = 1 << 20 };
 
 static unsigned
 count_starts(const struct job *job)
 {
-    const struct coarse_plan *o = &job->coarse;
     uint64_t size = job->guest->n + lbm_graph_directions(job->guest);
-    int is_start = o->state == COARSE_NONE || (o->state != COARSE_DRAWING && !o->again && o->planned > 0);
-    if (!is_start || size > STARTS_SIZE)
+    if (size > STARTS_SIZE)
         return 1;
     return size * STARTS <= STARTS_SIZE ? STARTS : (unsigned)(STARTS_SIZE / size);
 }
@@ -46,9 +44,7 @@ lbm_job_plan_ask(struct lbm_node *node, struct job *job, const struct lbm_job_en
                  enum lbm_start start)
 {
     struct lbm_effect effect = {.kind = LBM_EFFECT_PLAN};
-    int is_draw = job->coarse.state == COARSE_DRAWING, is_again = job->coarse.again && !is_draw;
-    if (!is_draw) /* of the same graph, once planned with */
-        number_pins(job, job->guest);
+    number_pins(job, job->guest);
     effect.as.plan = lbm_alloc(1, sizeof *effect.as.plan);
     if (effect.as.plan == NULL || lbm_vec_push(&node->out->list, effect) != LBM_OK) {
         free(effect.as.plan);
@@ -57,18 +53,14 @@ lbm_job_plan_ask(struct lbm_node *node, struct job *job, const struct lbm_job_en
     }
     *effect.as.plan = (struct lbm_plan_task){.job = job->id,
                                              .start = start,
-                                             .seed = entry->seed + (is_draw ? job->baseline.drawn : 0),
+                                             .seed = entry->seed,
                                              .starts = count_starts(job),
                                              .imbalance = entry->imbalance,
                                              .coordinator = lbm_view_number(&node->view, node->host),
                                              .graph = job->guest,
-                                             .current = is_again ? job->plan_current : NULL,
-                                             .baseline = is_again ? lbm_mapping_baseline_of(job) : NULL,
-                                             .is_draw = is_draw,
                                              .hosts = &job->plan_hosts};
     node->n_plans += start != LBM_START_DIFFUSE;
     job->planning = 1;
-    job->drawing = is_draw;
 }
 
 void
@@ -77,8 +69,7 @@ lbm_job_plan_begin(struct lbm_node *node, struct job *job, const struct lbm_job_
     struct lbm_diag diag;
     /* A coordinator by inheritance, or of a guest in parts, or applications have changed the guest: what is
      * there is mapped from there. */
-    if (!lbm_shard_is_whole(&job->shard, entry->vertices) || lbm_job_start(entry) == LBM_START_COARSE ||
-        lbm_job_start(entry) == LBM_START_DIFFUSE) {
+    if (!lbm_shard_is_whole(&job->shard, entry->vertices) || lbm_job_start(entry) == LBM_START_DIFFUSE) {
         lbm_local_free_guest(job);
         lbm_job_store_state(node, job, LBM_JOB_PLACED);
         lbm_job_enter(node, job, LBM_PHASE_PLACED);
@@ -159,10 +150,6 @@ lbm_job_on_planned(struct lbm_node *node, const struct lbm_event *event)
     }
     if (job != NULL && job->diffuse.is_halving) {
         lbm_mapping_diffuse_halved(node, job, event->as.planned.err, plan);
-    } else if (job != NULL && job->drawing) {
-        lbm_mapping_baseline_drawn(node, job, entry, event->as.planned.err, plan);
-    } else if (job != NULL && job->coarse.state == COARSE_PLANNING) {
-        lbm_mapping_coarse_planned(node, job, entry, event->as.planned.err, plan);
     } else if (job != NULL && job->shard.n_own != entry->vertices) {
         /* Vertices went another way: what is there is mapped from where it is. */
         lbm_local_free_guest(job);
@@ -178,8 +165,7 @@ lbm_job_on_planned(struct lbm_node *node, const struct lbm_event *event)
             put_planned(node, job, v, plan, event->as.planned.anchored);
         lbm_mapping_normalization_set_regions(node, job, job->plan_ids.n, job->plan_ids.at, plan->weight);
         job->normalization_seq = 1;
-        job->normalization_fixed =
-            !lbm_local_follows_regions(job, entry) || event->as.planned.anchored != NULL;
+        job->normalization_fixed = !lbm_local_follows_regions(entry) || event->as.planned.anchored != NULL;
         job->shard.patch.valid = 0;
         if (node->failed == LBM_OK)
             store_plan(node, job, plan, event->as.planned.anchored);

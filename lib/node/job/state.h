@@ -7,9 +7,8 @@
 #include "node/core/transitions.h"
 #include "node/exchange/state.h"
 #include "node/job/ingest.h"
-#include "node/mapping/baseline.h"
-#include "node/mapping/coarse_plan.h"
 #include "node/mapping/diffuse.h"
+#include "node/mapping/remap.h"
 #include "node/node.h"
 #include "node/records/shard.h"
 #include "space/space.h"
@@ -82,9 +81,7 @@ struct job {
     struct lbm_graph *guest; /* whole guest; freed when the plan is stored */
     struct lbm_hosts plan_hosts;
     LBM_VEC(uint32_t) plan_ids; /* host ids by number in plan_hosts */
-    uint32_t *plan_current;     /* of clusters of a coarse graph: who has them */
     int planning;
-    int drawing;      /* what is being planned is nobody's to follow (baseline.h) */
     struct part part; /* this host has read one, and the job is not in the log yet */
     uint8_t *pending; /* packed JOB_CREATE, until the backup has the guest and the log has it */
     size_t pending_len;
@@ -106,10 +103,8 @@ struct job {
     struct points told;                   /* this host's own, when they were last told to the coordinator */
     uint64_t told_seq;                    /* of the normalization at that time */
     uint64_t followed_seq; /* of the normalization that ownership last followed, unless it is fixed */
-    struct coarse_plan coarse;
-    struct baseline baseline; /* coordinator */
     struct diffuse diffuse;
-    int is_coarse_planned;    /* ownership went by a plan of the coarse graph, and follows regions no more */
+    struct remap remap;
 
     /* mapping */
     int64_t tick_us;

@@ -75,7 +75,7 @@ refusal(struct lbm_node *node, const Lbm__SubmitBegin *begin)
         return "that part is none of the guest";
     if (begin->start != LBM_START_COARSE && begin->start != LBM_START_RANDOM &&
         begin->start != LBM_START_DIFFUSE)
-        return "a guest in parts starts by its coarse graph, at random places, or by diffusion";
+        return "a guest in parts starts by diffusion, or at random places";
     return NULL;
 }
 

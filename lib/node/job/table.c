@@ -31,9 +31,7 @@ lbm_job_free(struct job *job)
     lbm_vec_free(&job->region_host);
     lbm_vec_free(&job->region_weight);
     lbm_mapping_normalization_free(job);
-    lbm_mapping_coarse_free(&job->coarse);
     lbm_mapping_diffuse_free(job);
-    lbm_mapping_baseline_free(&job->baseline);
     lbm_vec_free(&job->askers);
     lbm_vec_free(&job->out);
     lbm_migration_queue_free(&job->queue);

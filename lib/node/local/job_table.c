@@ -117,8 +117,6 @@ lbm_local_free_guest(struct job *job)
     job->guest = NULL;
     lbm_hosts_free(&job->plan_hosts);
     lbm_vec_free(&job->plan_ids);
-    free(job->plan_current);
-    job->plan_current = NULL;
 }
 
 void

@@ -44,10 +44,9 @@ void lbm_local_ghosts_due(struct job *job, enum ghosts_due what);
 uint64_t lbm_local_load(const struct job *job);
 /* Nonzero if ownership follows regions while coordinates diffuse. */
 static inline int
-lbm_local_follows_regions(const struct job *job, const struct lbm_job_entry *entry)
+lbm_local_follows_regions(const struct lbm_job_entry *entry)
 {
-    return !job->is_coarse_planned && (entry->start == LBM_START_CENTRE || entry->start == LBM_START_RANDOM ||
-                                       entry->start == LBM_START_COARSE);
+    return entry->start == LBM_START_CENTRE || entry->start == LBM_START_RANDOM;
 }
 
 /* ---- reach.c ---- */

@@ -247,14 +247,21 @@ step(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
     return 0;
 }
 
+uint64_t
+lbm_mapping_hosts_hash(const struct lbm_node *node)
+{
+    uint64_t hash = UINT64_C(14695981039346656037);
+    for (uint32_t p = 0; p < node->view.hosts.n; p++)
+        hash = (hash ^ lbm_view_host(&node->view, p)) * UINT64_C(1099511628211); /* FNV-1a */
+    return hash;
+}
+
 /* Numbers of hosts mean other hosts than before: what goes by them is void, and the stage begins again. */
 static void
 hosts_changed(const struct lbm_node *node, struct job *job)
 {
     struct diffuse *d = &job->diffuse;
-    uint64_t hash = UINT64_C(14695981039346656037);
-    for (uint32_t p = 0; p < node->view.hosts.n; p++)
-        hash = (hash ^ lbm_view_host(&node->view, p)) * UINT64_C(1099511628211); /* FNV-1a */
+    uint64_t hash = lbm_mapping_hosts_hash(node);
     if (hash == d->hosts)
         return;
     d->hosts = hash;

@@ -11,7 +11,11 @@
 #include "base/mem.h"
 #include "embed/embed.h"
 
-enum { DIFFUSE_ROTATIONS = 6, LBM_STAGE_GATHER = 3 /* the first regions */ };
+enum {
+    DIFFUSE_ROTATIONS = 6,
+    LBM_STAGE_GATHER = 3 /* the first regions */,
+    LBM_STAGE_REMAP = 32 /* of a job that runs: the first time */
+};
 
 /* What one host has added to the sum of a stage. */
 struct sums_row {
@@ -61,10 +65,12 @@ struct labels {
     double *heard;          /* [n_hosts * n_hosts] of others, by their number; */
     double *others;         /* [n_hosts] its sum without this host */
     double *holders;        /* [n_hosts] how many hosts have any of a label */
+    double price;           /* hop-bytes that moving a unit of work away from this host costs */
     uint32_t *told;         /* [rows of the patch] label that was told last */
     uint32_t n_top;         /* clusters on the coarsest level */
     uint32_t round, rounds; /* done on this level, and to do */
     uint32_t ticks;         /* since it began, or since the last round */
+    uint32_t behind;        /* ticks that have passed since the last one; 0 counts as one */
     int is_over;            /* all rounds are done */
     uint64_t stamp;
 };

@@ -6,20 +6,6 @@
 #include "node/core/core.h"
 #include "node/mapping/normalization.h"
 
-/* ---- coarse_plan.c ---- */
-
-/* The plan for this host's clusters is on its way, and tells more than the normalization that follows it. */
-int lbm_mapping_coarse_awaits_plan(const struct lbm_node *node, const struct job *job);
-/* The coordinator asks every host for its clusters, and plans once it has them, or some are too late. */
-void lbm_mapping_coarse_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
-/* Plan the coarse graph once the slices of all hosts are there. */
-void lbm_mapping_coarse_continue(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
-void lbm_mapping_coarse_end(struct job *job); /* there is a plan, or will be none */
-
-/* The rows of a shard's patch, which is valid, without their ghosts. Borrows work. Errors: LBM_E_NOMEM; to be
- * freed all the same, work set to NULL before. */
-enum lbm_err lbm_mapping_inner_graph(const struct lbm_shard *shard, struct lbm_graph *inner) LBM_MUST_CHECK;
-
 /* ---- sums.c ---- */
 
 enum sums_state {
@@ -73,6 +59,20 @@ enum lbm_err lbm_mapping_choice_begin(struct lbm_node *node, struct job *job,
 int lbm_mapping_choice_again(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
 /* Tell what the labels cost, annealed and before. */
 void lbm_mapping_choice_tell(struct lbm_node *node, struct job *job);
+/* What labels cost all hosts together. */
+struct choice_cost {
+    double before, now; /* with what is too much */
+    int is_better;      /* now than before */
+    int is_more_even;   /* the same of loads */
+    uint64_t work;      /* of all vertices; 0: some were told by nobody, or twice */
+    int is_shared;      /* some host has neighbours elsewhere */
+    double load_here;   /* work that those of now give this host */
+};
+
+/* Costs of all are told. Returns 0 if they are of other hosts or vertices than there are now, or memory is
+ * short, and the node fails. */
+int lbm_mapping_choice_compare(struct lbm_node *node, const struct job *job,
+                               const struct lbm_job_entry *entry, struct choice_cost *out);
 /* Costs of all are told: the better labels are the ones that records follow. */
 void lbm_mapping_choice_take(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
 /* Forget the tries of annealing. */
@@ -88,6 +88,10 @@ void lbm_mapping_waves_tell_again(struct lbm_node *node, struct job *job);
 void lbm_mapping_waves_free(struct waves *w);
 
 /* ---- levels.c ---- */
+
+/* The rows of a shard's patch, which is valid, without their ghosts. Borrows work. Errors: LBM_E_NOMEM; to be
+ * freed all the same, work set to NULL before. */
+enum lbm_err lbm_mapping_inner_graph(const struct lbm_shard *shard, struct lbm_graph *inner) LBM_MUST_CHECK;
 
 /* Some sweeps, from clusters down to vertices; is_flat: of vertices alone. Returns nonzero after the last. */
 int lbm_mapping_levels_tick(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry,
@@ -108,6 +112,10 @@ const struct lbm_graph *lbm_mapping_levels_graph(const struct job *job, uint32_t
  * In: labels [rows + ghosts] numbers. In/out: hop_bytes; load [hosts].  Errors: LBM_E_NOMEM. */
 enum lbm_err lbm_mapping_labels_weigh(struct lbm_node *node, const struct job *job, const uint32_t *labels,
                                       double *hop_bytes, double *load) LBM_MUST_CHECK;
+/* Returns what the fullest host has beyond its bound, in parts of its target; 0: none has. In: load [hosts].
+ */
+double lbm_mapping_labels_excess(const struct lbm_node *node, const struct lbm_job_entry *entry,
+                                 const double *load);
 /* Returns hop-bytes times what the fullest host has too much. In: load [hosts]. */
 double lbm_mapping_labels_cost(const struct lbm_node *node, const struct lbm_job_entry *entry,
                                double hop_bytes, const double *load);
@@ -125,13 +133,14 @@ void lbm_mapping_labels_free(struct labels *l);
  * Errors: LBM_E_NOMEM. */
 enum lbm_err lbm_mapping_labels_end(struct job *job, const uint32_t *first) LBM_MUST_CHECK;
 
-/* ---- coarse_remap.c ---- */
+/* ---- diffuse.c ---- */
 
-void lbm_mapping_remap_answers(struct lbm_node *node,
-                               struct job *job); /* and waits for the plan from now on */
-/* The vertices of this host's clusters go where the plan has them. host [n]: by cluster; comes: work that
- * others are told to give to this one. */
-void lbm_mapping_remap_follow(struct lbm_node *node, struct job *job, size_t n, const uint32_t *host,
-                              uint64_t comes);
+/* Returns a hash of the ids that numbers of hosts stand for. */
+uint64_t lbm_mapping_hosts_hash(const struct lbm_node *node);
+
+/* ---- remap.c ---- */
+
+/* Another host anneals the labels of a job that runs: this one joins in. */
+void lbm_mapping_remap_begin(struct lbm_node *node, struct job *job, uint32_t stage);
 
 #endif

@@ -151,8 +151,8 @@ lbm_mapping_choice_again(struct lbm_node *node, struct job *job, const struct lb
 }
 
 /* What a host adds in KIND_LABELS: hop-bytes of the labels to begin with, of those now; whether others hold
- * neighbours; loads of both. */
-enum { LABELS_SHARED = 2, LABELS_LOADS };
+ * neighbours; how many vertices it has; loads of both. */
+enum { LABELS_SHARED = 2, LABELS_COUNT, LABELS_LOADS };
 
 void
 lbm_mapping_choice_tell(struct lbm_node *node, struct job *job)
@@ -167,11 +167,44 @@ lbm_mapping_choice_tell(struct lbm_node *node, struct job *job)
         err = lbm_mapping_labels_weigh(node, job, l->label, &value[1], &value[LABELS_LOADS + l->n_hosts]);
     if (err == LBM_OK) {
         value[LABELS_SHARED] = job->shard.patch.n_ghosts != 0;
+        value[LABELS_COUNT] = job->shard.patch.g.n;
         lbm_mapping_sums_tell(node, job, n, value, 0, NULL, NULL);
     } else {
         lbm_core_fail(node, err);
     }
     free(value);
+}
+
+int
+lbm_mapping_choice_compare(struct lbm_node *node, const struct job *job, const struct lbm_job_entry *entry,
+                           struct choice_cost *out)
+{
+    const struct diffuse *d = &job->diffuse;
+    uint32_t n_hosts = d->labels.n_hosts, self = lbm_view_number(&node->view, node->host);
+    size_t n = LABELS_LOADS + 2 * (size_t)n_hosts;
+    double *sum = lbm_alloc(n, sizeof *sum);
+    if (sum == NULL)
+        lbm_core_fail(node, LBM_E_NOMEM);
+    if (sum == NULL || n_hosts != node->view.hosts.n || d->levels.version != job->shard.built) {
+        free(sum);
+        return 0;
+    }
+    lbm_mapping_sums_total(d, n, sum);
+    out->before = lbm_mapping_labels_cost(node, entry, sum[0], &sum[LABELS_LOADS]);
+    out->now = lbm_mapping_labels_cost(node, entry, sum[1], &sum[LABELS_LOADS + n_hosts]);
+    out->is_better = out->now < out->before;
+    out->is_more_even = lbm_mapping_labels_excess(node, entry, &sum[LABELS_LOADS + n_hosts]) <
+                        lbm_mapping_labels_excess(node, entry, &sum[LABELS_LOADS]);
+    out->work = 0;
+    for (uint32_t p = 0; p < n_hosts && sum[LABELS_COUNT] == lbm_local_load_count(node, entry); p++)
+        out->work += (uint64_t)sum[LABELS_LOADS + p];
+    out->is_shared = sum[LABELS_SHARED] != 0;
+    out->load_here = self < n_hosts ? sum[LABELS_LOADS + n_hosts + self] : 0;
+    lbm_core_note(node, LBM_NOTE_DEBUG,
+                  "job %016" PRIx64 ": hop-bytes %.0f, annealed %.0f (%.0f, %.0f with what is too much)",
+                  job->id, sum[0] / 2, sum[1] / 2, out->before / 2, out->now / 2);
+    free(sum);
+    return 1;
 }
 
 void
@@ -180,27 +213,13 @@ lbm_mapping_choice_take(struct lbm_node *node, struct job *job, const struct lbm
     struct diffuse *d = &job->diffuse;
     const struct labels *l = &d->labels;
     const struct lbm_patch *patch = &job->shard.patch;
-    uint32_t n_hosts = l->n_hosts;
-    size_t n = LABELS_LOADS + 2 * (size_t)n_hosts;
-    double *sum = lbm_alloc(n, sizeof *sum);
-    if (sum == NULL)
-        lbm_core_fail(node, LBM_E_NOMEM);
-    if (sum == NULL || n_hosts != node->view.hosts.n || d->levels.version != job->shard.built) {
-        free(sum);
+    struct choice_cost cost;
+    if (!lbm_mapping_choice_compare(node, job, entry, &cost))
         return;
-    }
-    lbm_mapping_sums_total(d, n, sum);
-    double before = lbm_mapping_labels_cost(node, entry, sum[0], &sum[LABELS_LOADS]),
-           now = lbm_mapping_labels_cost(node, entry, sum[1], &sum[LABELS_LOADS + n_hosts]);
-    int is_better = now < before;
-    d->was_alone = sum[LABELS_SHARED] == 0;
-    lbm_core_note(node, LBM_NOTE_DEBUG,
-                  "job %016" PRIx64 ": hop-bytes %.0f, annealed %.0f (%.0f, %.0f with what is too much)",
-                  job->id, sum[0] / 2, sum[1] / 2, before / 2, now / 2);
-    free(sum);
+    d->was_alone = !cost.is_shared;
     free(d->label);
-    d->label =
-        lbm_copy(is_better ? l->label : l->first, (size_t)patch->g.n + patch->n_ghosts, sizeof *d->label);
+    d->label = lbm_copy(cost.is_better ? l->label : l->first, (size_t)patch->g.n + patch->n_ghosts,
+                        sizeof *d->label);
     if (d->label == NULL) {
         lbm_core_fail(node, LBM_E_NOMEM);
         return;
@@ -208,7 +227,7 @@ lbm_mapping_choice_take(struct lbm_node *node, struct job *job, const struct lbm
     for (uint32_t i = 0; i < patch->g.n; i++)
         d->label[i] = lbm_view_host(&node->view, d->label[i]);
     d->label_version = job->shard.built;
-    d->cost = is_better ? now : before;
+    d->cost = cost.is_better ? cost.now : cost.before;
     d->moves = 1;
     d->has_moved = 1;
 }

@@ -14,11 +14,6 @@
 #include "node/mapping/mapping.h"
 
 enum {
-    ROUNDS = 600, /* on the coarsest level, less the more clusters there are, */
-    ROUNDS_LEAST = 24,
-    ROUNDS_ALONE = 1200, /* the same where nobody else holds neighbours */
-    ROUNDS_ALONE_LEAST = 8,
-    ROUNDS_TICK = 3,     /* on views that stay the same */
     DRAWS_TICK = 100000, /* some ten milliseconds */
     ALL_TICKS = 64,      /* everything is told again this often */
     LOADS_TICKS = 2,     /* what work is for whom, to all */
@@ -26,10 +21,18 @@ enum {
     LINK_BITS = 6,       /* one draw in 2^6 tries a host linked to the label, not the label of a neighbour */
 };
 
-static const double COLDEST = 0.08; /* mean edges */
-static const double WARM = 0.5;     /* at most, below the coarsest level */
-/* Weight of work over a limit, in mean clusters z: STRICT (z^2 + z); where views are late, LENIENT. */
-static const double STRICT = 2, LENIENT = 0.3;
+static const double WARM = 0.5; /* mean edges: at most, below the coarsest level */
+
+/* How labels are annealed. */
+struct cooling {
+    uint32_t rounds, rounds_least; /* on the coarsest level, less the more clusters there are, at least */
+    uint32_t rounds_tick;          /* on views that stay the same */
+    double coldest;                /* mean edges */
+    double strictness;             /* of work over a limit, in mean clusters z: strictness (z^2 + z) */
+};
+static const struct cooling together = {600, 24, 3, 0.08, 0.3};
+static const struct cooling alone = {1200, 8, LBM_ROWS_MAX, 0.08, 2}; /* nobody else holds neighbours */
+static const struct cooling running = {300, 250, 1, 0.1, 2}; /* few vertices move, to where they stay */
 
 void
 lbm_mapping_labels_free(struct labels *l)
@@ -66,17 +69,23 @@ lbm_mapping_labels_weigh(struct lbm_node *node, const struct job *job, const uin
     return LBM_OK;
 }
 
-/* Hop-bytes, more where a host has too much. */
 double
-lbm_mapping_labels_cost(const struct lbm_node *node, const struct lbm_job_entry *entry, double hop_bytes,
-                        const double *load)
+lbm_mapping_labels_excess(const struct lbm_node *node, const struct lbm_job_entry *entry, const double *load)
 {
     double excess = 0;
     for (uint32_t p = 0; p < node->view.hosts.n; p++) {
         double target = fmax(lbm_local_target(node, entry, lbm_view_host(&node->view, p)), 1);
         excess = fmax(excess, load[p] / target - 1 - entry->imbalance);
     }
-    return hop_bytes * (1 + excess);
+    return excess;
+}
+
+/* Hop-bytes, more where a host has too much. */
+double
+lbm_mapping_labels_cost(const struct lbm_node *node, const struct lbm_job_entry *entry, double hop_bytes,
+                        const double *load)
+{
+    return hop_bytes * (1 + lbm_mapping_labels_excess(node, entry, load));
 }
 
 /* ---- loads --------------------------------------------------------------------------------------------- */
@@ -105,16 +114,23 @@ count_own(const struct job *job, struct labels *l, uint32_t level)
 
 /* ---- begin --------------------------------------------------------------------------------------------- */
 
+static const struct cooling *
+cooling_of(const struct job *job)
+{
+    return job->shard.patch.n_ghosts == 0          ? &alone
+           : job->diffuse.stage >= LBM_STAGE_REMAP ? &running
+                                                   : &together;
+}
+
 static void
 begin_level(struct job *job)
 {
     struct labels *l = &job->diffuse.labels;
     const struct diffuse_levels *levels = &job->diffuse.levels;
     const struct lbm_graph *g = lbm_mapping_levels_graph(job, levels->level);
-    int is_alone = job->shard.patch.n_ghosts == 0;
-    uint32_t most = is_alone ? ROUNDS_ALONE : ROUNDS, least = is_alone ? ROUNDS_ALONE_LEAST : ROUNDS_LEAST;
-    uint64_t rounds = (uint64_t)most * l->n_top / (g->n != 0 ? g->n : 1);
-    l->rounds = rounds > least ? (uint32_t)rounds : least;
+    const struct cooling *cooling = cooling_of(job);
+    uint64_t rounds = (uint64_t)cooling->rounds * l->n_top / (g->n != 0 ? g->n : 1);
+    l->rounds = rounds > cooling->rounds_least ? (uint32_t)rounds : cooling->rounds_least;
     l->round = 0;
 }
 
@@ -182,6 +198,7 @@ struct anneal {
     const uint32_t *pin; /* or NULL */
     const double *limit; /* [hosts] */
     double temperature, mean_edge, mean_work, strictness;
+    uint32_t self; /* number of this host */
     int is_late;
 };
 
@@ -220,6 +237,7 @@ draw(const struct anneal *a, struct lbm_rng *rng)
         uint32_t r = a->l->label[a->g->target[e]];
         bytes += (double)lbm_graph_weight(a->g, e) * ((double)there[r] - (double)here[r]);
     }
+    bytes += a->l->price * work * ((q != a->self) - (p != a->self));
     double energy = bytes / a->mean_edge + penalty(a, q, work) - penalty(a, q, 0) + penalty(a, p, -work) -
                     penalty(a, p, 0);
     if (energy > 0 && lbm_rng_unit(rng) >= exp(-energy / a->temperature))
@@ -267,6 +285,7 @@ anneal(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry
     for (uint32_t p = 0; p < l->n_hosts; p++)
         limit[p] = (1 + entry->imbalance) * lbm_local_target(node, entry, lbm_view_host(&node->view, p));
     int is_late = job->shard.patch.n_ghosts != 0;
+    const struct cooling *cooling = cooling_of(job);
     struct anneal a = {.l = l,
                        .g = g,
                        .h = &node->view.hosts,
@@ -274,15 +293,17 @@ anneal(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry
                        .limit = limit,
                        .mean_edge = mean_edge(g),
                        .mean_work = mean_work(g),
-                       .strictness = is_late ? LENIENT : STRICT,
+                       .strictness = cooling->strictness,
+                       .self = lbm_view_number(&node->view, node->host),
                        .is_late = is_late};
     double first = levels->level == levels->n || hottest < WARM ? hottest : WARM;
     enum lbm_err err = LBM_OK;
     uint32_t rounds = l->rounds - l->round, most = g->n != 0 ? DRAWS_TICK / g->n + 1 : 1;
-    if (is_late && most > ROUNDS_TICK)
-        most = ROUNDS_TICK;
+    uint32_t rounds_tick = cooling->rounds_tick * (l->behind != 0 ? l->behind : 1);
+    most = most < rounds_tick ? most : rounds_tick;
     for (uint32_t k = 0; k < most && k < rounds && err == LBM_OK; k++) {
-        a.temperature = first * pow(COLDEST / first, l->rounds > 1 ? (double)l->round / (l->rounds - 1) : 1);
+        a.temperature =
+            first * pow(cooling->coldest / first, l->rounds > 1 ? (double)l->round / (l->rounds - 1) : 1);
         for (uint32_t i = 0; i < g->n && err == LBM_OK; i++)
             err = draw(&a, &node->rng);
         l->round++;
@@ -465,6 +486,10 @@ lbm_mapping_on_labels(struct lbm_node *node, const Lbm__Peer *message)
     if (job == NULL)
         return;
     struct labels *l = &job->diffuse.labels;
+    if (!lbm_local_within_reach(node, message->src, "stage", labels->stage, job->diffuse.stage,
+                                LBM_STAGE_STEP))
+        return;
+    lbm_mapping_remap_begin(node, job, labels->stage);
     uint32_t src = lbm_view_number(&node->view, message->src);
     if (l->label == NULL || labels->stage != job->diffuse.stage || src == LBM_NONE || src >= l->n_hosts ||
         !job->shard.patch.valid || job->diffuse.levels.version != job->shard.built)

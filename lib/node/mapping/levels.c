@@ -38,6 +38,32 @@ lbm_mapping_levels_free(struct diffuse_levels *l)
     *l = (struct diffuse_levels){0};
 }
 
+enum lbm_err
+lbm_mapping_inner_graph(const struct lbm_shard *shard, struct lbm_graph *inner)
+{
+    const struct lbm_graph *g = &shard->patch.g;
+    uint64_t directions = lbm_graph_directions(g), at = 0;
+    *inner = (struct lbm_graph){.n = g->n,
+                                .offset = lbm_alloc((size_t)g->n + 1, sizeof *inner->offset),
+                                .target = lbm_alloc(directions, sizeof *inner->target),
+                                .weight = lbm_alloc(directions, sizeof *inner->weight),
+                                .pin = lbm_alloc(g->n, sizeof *inner->pin),
+                                .work = g->work};
+    if (inner->offset == NULL || inner->target == NULL || inner->weight == NULL || inner->pin == NULL)
+        return LBM_E_NOMEM;
+    for (uint32_t row = 0; row < g->n; row++) {
+        inner->pin[row] = shard->vertices.at[shard->patch.vertex[row]].pin;
+        for (uint64_t e = g->offset[row]; e < g->offset[row + 1]; e++) {
+            if (g->target[e] >= g->n)
+                continue;
+            inner->target[at] = g->target[e];
+            inner->weight[at++] = lbm_graph_weight(g, e);
+        }
+        inner->offset[row + 1] = at;
+    }
+    return LBM_OK;
+}
+
 /* The graph of clusters, neighbours elsewhere as they are. In: below: rows, and targets behind them; parent
  * [below->n], of n clusters. Errors: LBM_E_NOMEM. */
 static enum lbm_err

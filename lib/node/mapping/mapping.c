@@ -149,7 +149,7 @@ sweeps_max(const struct job *job, const struct lbm_job_entry *entry)
 {
     if (job->normalization_fixed && entry->vertices <= MAPPING_REST_VERTICES)
         return MAPPING_SWEEPS_MAX;
-    return job->normalization_fixed && !job->is_coarse_planned ? MAPPING_SWEEPS_LARGE : MAPPING_SWEEPS_FREE;
+    return job->normalization_fixed ? MAPPING_SWEEPS_LARGE : MAPPING_SWEEPS_FREE;
 }
 
 static void
@@ -196,11 +196,8 @@ lbm_mapping_timer(struct lbm_node *node, struct job *job)
         lbm_mapping_diffuse_timer(node, job, entry);
         return;
     }
-    if (!lbm_local_follows_regions(job, entry))
+    if (!lbm_local_follows_regions(entry))
         tick_planned(node, job);
-    else if (lbm_job_start(entry) == LBM_START_COARSE)
-        set_ready(node, job,
-                  !lbm_migration_waits(node, job)); /* as it is, until the coarse graph is planned */
     else
         tick_following(node, job, entry);
 }

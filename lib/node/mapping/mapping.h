@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Coordinates diffuse, normalization keeps them in Omega, ghosts tell neighbours, coarse plans place a guest.
+/* Coordinates diffuse, normalization keeps them in Omega, ghosts tell neighbours.
  */
 #ifndef LBM_NODE_MAPPING_MAPPING_H
 #define LBM_NODE_MAPPING_MAPPING_H
@@ -7,36 +7,21 @@
 #include "node/core/core.h"
 #include "node/mapping/normalization.h"
 
-/* ---- coarse_plan.c ---- */
-
-/* MAPPING, once all are ready: nonzero while a plan of the coarse graph is to be waited for. */
-int lbm_mapping_coarse_waits(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
-/* A plan of the coarse graph is made, or failed with `err`. Takes the plan; all hosts are told. */
-void lbm_mapping_coarse_planned(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry,
-                                enum lbm_err err, struct lbm_plan *plan);
-/* CoarseAsk: the coordinator asks for this host's slice of the coarse graph. */
-void lbm_mapping_on_coarse_ask(struct lbm_node *node, const Lbm__Peer *message);
-/* CoarseChunk: a chunk of a host's slice of the coarse graph. */
-void lbm_mapping_on_coarse_slice(struct lbm_node *node, const Lbm__Peer *message);
-/* CoarsePlan: to which host each cluster of this host goes. */
-void lbm_mapping_on_coarse_plan(struct lbm_node *node, const Lbm__Peer *message);
-
-/* ---- coarse_remap.c ---- */
+/* ---- remap.c ---- */
 
 /* Of a job that runs and had settled. */
 void lbm_mapping_remap_look(struct lbm_node *node, struct job *job); /* are loads uneven by much? */
-/* Nonzero while rounds leave balance to a plan that may come. */
+/* Nonzero while rounds leave balance to labels that may be annealed. */
 int lbm_mapping_remap_holds(const struct lbm_node *node, const struct job *job);
-/* Looks first. Nonzero if a round that would be held now moves nothing: the plan is to know where vertices
- * are, and boundaries are looked at once it is followed. */
+/* Looks first. Nonzero if a round that would be held now moves nothing: labels begin where vertices are, and
+ * boundaries are looked at once they are followed. */
 int lbm_mapping_remap_withholds(struct lbm_node *node, struct job *job);
 /* Time, us, at which lbm_mapping_remap_timer has something to do; INT64_MAX: none. */
 int64_t lbm_mapping_remap_deadline(const struct job *job);
-/* The coordinator of a settled job: ask for the coarse graph again where loads have become uneven, and follow
- * its plan. */
+/* Of a job that runs: anneal labels where loads have become uneven, and follow them. */
 void lbm_mapping_remap_timer(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
-void lbm_mapping_remap_came(struct lbm_node *node, struct job *job,
-                            const struct lbm_vertex *vertex); /* by a plan */
+/* A vertex has come by labels. */
+void lbm_mapping_remap_came(struct lbm_node *node, struct job *job, const struct lbm_vertex *vertex);
 
 /* ---- diffuse.c, sums.c, waves.c ---- */
 

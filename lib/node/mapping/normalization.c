@@ -362,7 +362,6 @@ lbm_mapping_normalization_send(struct lbm_node *node, struct job *job, uint32_t 
     normalization.host = job->region_host.at;
     normalization.weight = job->region_weight.at;
     normalization.fixed = job->normalization_fixed != 0;
-    normalization.coarsened = job->is_coarse_planned != 0;
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_NORMALIZATION;
     message.normalization = &normalization;
@@ -394,15 +393,13 @@ lbm_mapping_on_normalization(struct lbm_node *node, const Lbm__Peer *message)
     struct job *job = lbm_local_job(node, normalization->job);
     unsigned m = job != NULL ? job->shard.m : 0;
     if (job == NULL || normalization->seq <= job->normalization_seq ||
-        normalization->n_affine != m * m + 2 * m ||
-        (normalization->coarsened && lbm_mapping_coarse_awaits_plan(node, job)))
+        normalization->n_affine != m * m + 2 * m)
         return;
     if (!lbm_local_within_reach(node, message->src, "normalization", normalization->seq,
                                 job->normalization_seq, LBM_SWEEP_STEP))
         return;
     job->normalization_seq = normalization->seq;
     job->normalization_fixed = normalization->fixed != 0;
-    job->is_coarse_planned |= normalization->coarsened != 0;
     job->normalization.m = m;
     memcpy(job->normalization.matrix, normalization->affine, m * m * sizeof(double));
     memcpy(job->normalization.centre, &normalization->affine[m * m], m * sizeof(double));

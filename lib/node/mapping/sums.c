@@ -148,8 +148,8 @@ lbm_mapping_sums_state(const struct lbm_node *node, const struct job *job)
             (member->host != node->host && lbm_membership_is_excluded(node, member->host)))
             continue;
         const struct load_report *report = lbm_local_report_known(job, member->host);
-        int is_past =
-            stage_of(d, member->host) > d->stage || (report != NULL && report->phase >= LBM_PHASE_BALANCING);
+        int is_past = stage_of(d, member->host) > d->stage ||
+                      (d->stage < LBM_STAGE_REMAP && report != NULL && report->phase >= LBM_PHASE_BALANCING);
         if (!is_past)
             return SUMS_WAITING;
         state = SUMS_PASSED;
@@ -163,8 +163,11 @@ lbm_mapping_on_sums(struct lbm_node *node, const Lbm__Peer *message)
     const Lbm__Sums *sums = message->sums;
     struct job *job = lbm_local_job(node, sums->job);
     unsigned m = job != NULL ? job->shard.m : 0;
-    if (job == NULL || job->phase > LBM_PHASE_MAPPING || sums->n_sample != sums->n_sample_work * m)
+    if (job == NULL || (job->phase > LBM_PHASE_MAPPING) != (sums->stage >= LBM_STAGE_REMAP) ||
+        sums->n_sample != sums->n_sample_work * m ||
+        !lbm_local_within_reach(node, message->src, "stage", sums->stage, job->diffuse.stage, LBM_STAGE_STEP))
         return;
+    lbm_mapping_remap_begin(node, job, sums->stage);
     struct diffuse *d = &job->diffuse;
     const struct sums_row *known = lbm_mapping_sums_row(d, message->src, sums->stage),
                           *own = lbm_mapping_sums_row(d, node->host, stage_of(d, node->host));
@@ -191,6 +194,7 @@ lbm_mapping_on_sums(struct lbm_node *node, const Lbm__Peer *message)
         return;
     }
     put_row(node, d, row);
+    job->remap.tick_us = node->now_us;
     job->tick_us = job->phase == LBM_PHASE_MAPPING ? node->now_us : job->tick_us;
 }
 

@@ -273,9 +273,9 @@ lbm_migration_move_reason(struct lbm_node *node, const struct job *job, const st
         why.reason = LBM_MOVE_PIN;
     else if (self != NULL && self->state == LBM_MEMBER_DRAINING)
         why.reason = LBM_MOVE_DRAIN;
-    else if (job->coarse.follows)
+    else if (job->remap.follows)
         why.reason = LBM_MOVE_REMAP;
-    else if (entry != NULL && lbm_local_follows_regions(job, entry))
+    else if (entry != NULL && lbm_local_follows_regions(entry))
         why.reason = LBM_MOVE_REGION;
     if (why.reason == LBM_MOVE_FLOW)
         why.gain_is_known = gain_by_itself(node, job, vertex, to, &why.gain);

@@ -318,7 +318,7 @@ lbm_migration_transfer_window(const struct lbm_node *node, const struct job *job
 {
     const struct flow_computation *flow = &job->flow;
     uint32_t giving = 0, batches = HANDOFF_BATCHES;
-    if (job->coarse.follows)
+    if (job->remap.follows)
         return 1 + FOLLOW_VERTICES / (uint32_t)(job->queue.lists.n + 1);
     if (flow->state == FLOW_TRANSFER && schedule_of(node, job) == LBM_SCHEDULE_PIPELINED)
         for (size_t i = 0; i < flow->entries.n; i++)

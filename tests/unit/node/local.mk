@@ -1,10 +1,10 @@
 # tests/unit/node
-unit_node_short_tests = tests/unit/node/test_admin tests/unit/node/test_coarse_plan \
-	tests/unit/node/test_coarse_remap tests/unit/node/test_diffuse tests/unit/node/test_edges \
+unit_node_short_tests = tests/unit/node/test_admin tests/unit/node/test_starts \
+	tests/unit/node/test_remap tests/unit/node/test_diffuse tests/unit/node/test_edges \
 	tests/unit/node/test_ghosts tests/unit/node/test_handoff tests/unit/node/test_history \
 	tests/unit/node/test_ingest tests/unit/node/test_liar tests/unit/node/test_log tests/unit/node/test_network \
 	tests/unit/node/test_node tests/unit/node/test_query tests/unit/node/test_record_packed \
-	tests/unit/node/test_remap_price tests/unit/node/test_rights tests/unit/node/test_rounds tests/unit/node/test_shard \
+	tests/unit/node/test_rights tests/unit/node/test_rounds tests/unit/node/test_shard \
 	tests/unit/node/test_throttle tests/unit/node/test_view tests/unit/node/test_view_cache \
 	tests/unit/node/test_view_sites tests/unit/node/test_view_snapshot
 # Minutes under sanitizers: scripts/nightly runs them there.
@@ -60,13 +60,10 @@ tests_unit_node_test_edges_SOURCES = tests/unit/node/test_edges.c tests/unit/nod
 	tests/unit/node/cluster_fixture.h
 tests_unit_node_test_edges_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
 tests_unit_node_test_edges_LDADD = $(tests_unit_node_test_node_LDADD)
-tests_unit_node_test_remap_price_SOURCES = tests/unit/node/test_remap_price.c
-tests_unit_node_test_remap_price_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
-tests_unit_node_test_remap_price_LDADD = $(tests_unit_node_test_node_LDADD)
-tests_unit_node_test_coarse_plan_SOURCES = tests/unit/node/test_coarse_plan.c tests/unit/node/cluster_fixture.c \
+tests_unit_node_test_starts_SOURCES = tests/unit/node/test_starts.c tests/unit/node/cluster_fixture.c \
 	tests/unit/node/cluster_fixture.h
-tests_unit_node_test_coarse_plan_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
-tests_unit_node_test_coarse_plan_LDADD = $(tests_unit_node_test_node_LDADD)
+tests_unit_node_test_starts_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
+tests_unit_node_test_starts_LDADD = $(tests_unit_node_test_node_LDADD)
 tests_unit_node_test_diffuse_SOURCES = tests/unit/node/test_diffuse.c tests/unit/node/cluster_fixture.c \
 	tests/unit/node/cluster_fixture.h
 tests_unit_node_test_diffuse_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
@@ -83,10 +80,10 @@ tests_unit_node_test_load_SOURCES = tests/unit/node/test_load.c tests/unit/node/
 	tests/unit/node/load_fixture.h tests/unit/node/cluster_fixture.c tests/unit/node/cluster_fixture.h
 tests_unit_node_test_load_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
 tests_unit_node_test_load_LDADD = $(tests_unit_node_test_node_LDADD)
-tests_unit_node_test_coarse_remap_SOURCES = tests/unit/node/test_coarse_remap.c tests/unit/node/load_fixture.c \
+tests_unit_node_test_remap_SOURCES = tests/unit/node/test_remap.c tests/unit/node/load_fixture.c \
 	tests/unit/node/load_fixture.h tests/unit/node/cluster_fixture.c tests/unit/node/cluster_fixture.h
-tests_unit_node_test_coarse_remap_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
-tests_unit_node_test_coarse_remap_LDADD = $(tests_unit_node_test_node_LDADD)
+tests_unit_node_test_remap_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
+tests_unit_node_test_remap_LDADD = $(tests_unit_node_test_node_LDADD)
 tests_unit_node_test_admin_SOURCES = tests/unit/node/test_admin.c
 tests_unit_node_test_admin_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
 tests_unit_node_test_admin_LDADD = $(tests_unit_node_test_node_LDADD)
@@ -120,9 +117,8 @@ $(tests_unit_node_test_view_OBJECTS) $(tests_unit_node_test_view_sites_OBJECTS) 
 	$(tests_unit_node_test_view_cache_OBJECTS) $(tests_unit_node_test_load_policies_OBJECTS) \
 	$(tests_unit_node_test_history_OBJECTS) $(tests_unit_node_test_record_packed_OBJECTS) \
 	$(tests_unit_node_test_query_OBJECTS) $(tests_unit_node_test_ingest_OBJECTS) \
-	$(tests_unit_node_test_edges_OBJECTS) $(tests_unit_node_test_remap_price_OBJECTS) \
-	$(tests_unit_node_test_coarse_plan_OBJECTS) $(tests_unit_node_test_diffuse_OBJECTS) \
+	$(tests_unit_node_test_edges_OBJECTS) $(tests_unit_node_test_starts_OBJECTS) $(tests_unit_node_test_diffuse_OBJECTS) \
 	$(tests_unit_node_test_network_OBJECTS) \
 	$(tests_unit_node_test_throttle_OBJECTS) $(tests_unit_node_test_load_OBJECTS) \
-	$(tests_unit_node_test_coarse_remap_OBJECTS) $(tests_unit_node_test_admin_OBJECTS) \
+	$(tests_unit_node_test_remap_OBJECTS) $(tests_unit_node_test_admin_OBJECTS) \
 	$(tests_unit_node_test_log_OBJECTS) $(tests_unit_node_test_node_OBJECTS): $(pb_headers)

@@ -26,7 +26,7 @@ begin_part(struct scene *scene, uint32_t i, uint32_t n, uint32_t host)
     begin.name = copy;
     begin.vertices = scene->g.n;
     begin.edges = lbm_graph_directions(&scene->g) / 2;
-    begin.start = LBM_START_COARSE;
+    begin.start = LBM_START_DIFFUSE;
     begin.seed = 1;
     begin.imbalance = 0.03;
     begin.parts = n;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Jobs that no host plans as a whole: from the centre or from random places, their J comes near that of a
- * plan, because the coordinator plans with what all hosts have coarsened. */
+/* How the vertices of a job start: from the centre and at random places as in the paper, where nothing but
+ * diffusion, regions and rounds decide; whatever crashes, is cancelled, or weighs what. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,19 +13,37 @@
 #include "sim/model/cluster.h"
 #include "tests/unit/node/cluster_fixture.h"
 
-/* An irregular mesh, which diffusion alone maps at 1.3 to 1.9 times a plan's J. */
 static void
-diffusion_comes_near_a_plan(void **state)
+count_plans(void *arg, const struct lbm_plan_task *task, struct lbm_plan *plan)
 {
-    (void)state;
+    unsigned *n = arg;
+    (void)plan;
+    *n += task->start == LBM_START_PLAN;
+}
+
+/* HEI97 figures 6 and 7: diffusion alone maps an irregular mesh at 1.3 to 1.9 times a plan's J, and rounds
+ * make loads even. */
+static void
+nothing_is_added_to_the_starts_of_the_paper(void **state)
+{
     static const enum lbm_start starts[] = {LBM_START_CENTRE, LBM_START_RANDOM};
     static const char *const hosts[] = {"mesh:4x4", "torus:4x4"};
+    (void)state;
     for (int i = 0; i < 4; i++) {
+        unsigned n_plans = 0;
+        struct cluster_options options = scene_without_faults;
         struct scene scene;
-        scene_new(&scene, hosts[i / 2], "airfoil:4000", &scene_without_faults);
+        options.planned = count_plans;
+        options.planned_arg = &n_plans;
+        scene_new(&scene, hosts[i / 2], "airfoil:4000", &options);
         assert_int_equal(cluster_submit(scene.cluster, 5, "job", &scene.g, starts[i % 2]), LBM_OK);
         scene_expect_settled(&scene, 200);
-        assert_true((double)scene_hop_bytes(&scene) <= 1.10 * (double)scene_planned(&scene));
+        double ratio = (double)scene_hop_bytes(&scene) / (double)scene_planned(&scene);
+        if (getenv("SHOW") != NULL)
+            print_message("J is %.3f of a plan's\n", ratio);
+        assert_int_equal(n_plans, 0);
+        assert_true(ratio > 0.9 && ratio < 3);
+        assert_true(scene_job(&scene, 0)->imbalance <= 0.03 + 0.01);
         scene_free(&scene);
     }
 }
@@ -36,30 +54,6 @@ pinned_vertices_go_where_they_must(void **state)
     (void)state;
     scene_expect_pins(LBM_START_RANDOM);
     scene_expect_pins(LBM_START_COARSE);
-}
-
-/* A host does not run for some seconds, as on a machine that has too much to do, so it has not heard its
- * coordinator for as long when it goes on, and the others are at rest. It waits for the coordinator's plan,
- * without which J is a multiple. */
-static void
-a_host_that_did_not_run_waits_for_the_plan(void **state)
-{
-    enum { COORDINATOR = 5, LATE = 8, MOMENTS = 4 };
-    (void)state;
-    for (int i = 0; i < MOMENTS; i++) {
-        struct scene scene;
-        scene_new(&scene, "mesh:4x4", "airfoil:1500", &scene_without_faults);
-        assert_int_equal(cluster_submit(scene.cluster, COORDINATOR, "job", &scene.g, LBM_START_RANDOM),
-                         LBM_OK);
-        cluster_run(scene.cluster, 6000000 + i * 300000, NULL, NULL);
-        cluster_stop(scene.cluster, LATE);
-        cluster_run(scene.cluster, 4500000, NULL, NULL);
-        cluster_continue(scene.cluster, LATE);
-        scene_expect_settled(&scene, 200);
-        assert_true((double)scene_hop_bytes(&scene) <=
-                    1.10 * (double)scene_planned(&scene)); /* 1.34 without it */
-        scene_free(&scene);
-    }
 }
 
 /* Nothing is left of the job on the disk of its coordinator, and the plan that is ready later is nobody's. */
@@ -73,9 +67,8 @@ a_job_is_cancelled_while_it_is_planned(void **state)
         struct scene scene;
         options.plan_us = 3000000;
         scene_new(&scene, "mesh:3x3", "airfoil:1500", &options);
-        assert_int_equal(cluster_submit(scene.cluster, COORDINATOR, "job", &scene.g, LBM_START_RANDOM),
-                         LBM_OK);
-        cluster_run(scene.cluster, 2000000 + i * 700000, NULL, NULL);
+        assert_int_equal(cluster_submit(scene.cluster, COORDINATOR, "job", &scene.g, LBM_START_PLAN), LBM_OK);
+        cluster_run(scene.cluster, 500000 + i * 300000, NULL, NULL);
         cluster_cancel(scene.cluster, 1, "job");
         cluster_run(scene.cluster, 1000000, NULL, NULL);
         if (i % 2 == 0) {
@@ -145,12 +138,11 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(diffusion_comes_near_a_plan),
+        cmocka_unit_test(nothing_is_added_to_the_starts_of_the_paper),
         cmocka_unit_test(pinned_vertices_go_where_they_must),
         cmocka_unit_test(equal_vertices_settle_one_a_host),
-        cmocka_unit_test(a_host_that_did_not_run_waits_for_the_plan),
         cmocka_unit_test(a_job_is_cancelled_while_it_is_planned),
         cmocka_unit_test(crashes_do_not_hold_it_up),
     };
-    return cmocka_run_group_tests_name("coarse graph", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("starts", tests, NULL, NULL);
 }
