@@ -30,7 +30,8 @@ static const struct lbm_program program = {
     .commands = commands,
     .options = options,
     .n_options = LBM_GLOBAL_OPTIONS,
-    .statuses = "0 done, 1 refused or failed, 2 wrong usage or input, 3 daemon unreachable, 4 timed out",
+    .statuses = "0 done, 1 refused or failed, 2 wrong usage or input, 3 daemon unreachable, 4 timed out, 5 "
+                "not permitted",
 };
 
 static void

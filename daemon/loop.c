@@ -150,12 +150,12 @@ on_caught_up(void *context, uint32_t host)
 }
 
 static void
-on_request(void *context, uint64_t client, uint32_t uid, int admin, const Lbm__Request *request)
+on_request(void *context, uint64_t client, uint32_t uid, enum lbm_access access, const Lbm__Request *request)
 {
     struct lbm_event event = {.kind = LBM_EVENT_REQUEST};
     event.as.request.client = client;
     event.as.request.uid = uid;
-    event.as.request.admin = admin;
+    event.as.request.access = access;
     event.as.request.request = request;
     step(context, &event);
 }

@@ -39,6 +39,8 @@ open_node(struct loop *loop, uint64_t seed, struct lbm_diag *diag)
         .schedule = s->schedule,
         .evict_per_minute = s->evict.per_minute,
         .evict_share = s->evict.percent / 100,
+        .operators = s->operators.at,
+        .n_operators = s->operators.n,
         .leader = s->founder,
         .cluster_name = s->cluster,
         .leader_host = s->join.host,
@@ -74,7 +76,7 @@ open_sockets(struct loop *loop, uint64_t seed, const struct lbm_inbound_handler 
     if (err == LBM_OK)
         err = lbm_outgoing_new(loop->base, seed, outgoing, &loop->outgoing, diag);
     if (err == LBM_OK)
-        err = lbm_control_new(loop->base, s->control, &s->admins, control, &loop->control, diag);
+        err = lbm_control_new(loop->base, s->control, &s->rights, control, &loop->control, diag);
     return err;
 }
 

@@ -107,7 +107,26 @@ const struct lbm_setting lbm_settings_table[] = {
     {"admins", LBM_SETTING_UIDS, 0, 0, 0, NULL, "",
      "Users who may change hosts and others' jobs over the control socket, next to root and the daemon's own "
      "user.",
-     AT(admins)},
+     AT(rights.admins)},
+    {"groups", LBM_SETTING_GROUP, 0, 0, 0, NULL, "",
+     "Groups whose members may use the control socket. With any of them everybody may connect, and who is in "
+     "none of them is turned away; without, the socket is open to the daemon's own group, which may submit.",
+     0},
+    {"groups.read", LBM_SETTING_UNIX_GROUP, 0, 0, 0, NULL, "",
+     "May look at hosts, jobs, mappings and the control log; the daemon's own group if absent.",
+     AT(rights.read)},
+    {"groups.submit", LBM_SETTING_UNIX_GROUP, 0, 0, 0, NULL, "",
+     "May also submit jobs, and change and serve those; the daemon's own group if absent.",
+     AT(rights.submit)},
+    {"groups.admin", LBM_SETTING_UNIX_GROUP, 0, 0, 0, NULL, "",
+     "May also change hosts and others' jobs; nobody if absent, see admins.", AT(rights.admin)},
+    {"operators", LBM_SETTING_HOSTS, 0, 0, LBM_HOSTS_MAX - 1, NULL, "",
+     "Hosts at which the cluster listens to administrators, and that may order its control log; all members "
+     "if absent. "
+     "The same on all hosts.",
+     AT(operators)},
+    {"sandbox", LBM_SETTING_BOOLEAN, 0, 0, 0, "true", "",
+     "Allow the daemon the system calls that it needs, and no other.", AT(sandbox)},
     {"pid_file", LBM_SETTING_PATH, 0, 0, 0, NULL, "",
      "File the process id is written to while the daemon runs; none if absent.", AT(pid_file)},
 };

@@ -35,6 +35,8 @@ enum {
     X(POINT, "coordinates [x, y] or [x, y, z], each in 0 .. 1")                                              \
     X(LINKS, "a list of links ( { host = ID; cost = COST; }, ... )")                                         \
     X(UIDS, "an array of user ids [ 0, 1000 ]")                                                              \
+    X(HOSTS, "an array of host ids [ 0, 1 ]")                                                                \
+    X(UNIX_GROUP, "the name or the number of a group in quotes: \"staff\", \"1000\"")                        \
     X(ENGINE, "\"local\" or \"etcd\"")                                                                       \
     X(POLICY, "a load policy in quotes: \"none\", \"auto\", \"gde\"")                                        \
     X(SCHEDULE, "\"plain\", \"overlapped\" or \"pipelined\"")                                                \
@@ -60,6 +62,23 @@ struct lbm_links_setting {
 
 struct lbm_uids_setting {
     uint32_t at[LBM_SETTINGS_ADMINS_MAX];
+    size_t n;
+};
+
+struct lbm_group_setting {
+    uint32_t gid;
+    int is_given;
+};
+
+/* Which local clients may do what (daemon/access.h). */
+struct lbm_rights_setting {
+    struct lbm_uids_setting admins;
+    struct lbm_group_setting read, submit, admin;
+};
+
+/* Hosts at which the cluster listens to operators; none: all members. */
+struct lbm_operators_setting {
+    uint32_t at[LBM_OPERATORS_MAX];
     size_t n;
 };
 
@@ -108,7 +127,9 @@ struct lbm_settings {
         double percent;
     } evict;
     enum lbm_note_level log;
-    struct lbm_uids_setting admins;
+    struct lbm_rights_setting rights;
+    struct lbm_operators_setting operators;
+    int sandbox;
     char pid_file[PATH_MAX]; /* empty: none */
 };
 

@@ -120,11 +120,13 @@ struct lbm_node_config {
     const double *site;         /* [m] in the unit box, or NULL: chosen near the hosts it is linked to */
     const char *failure_domain; /* hosts of one domain may fail together; NULL: one of its own */
     enum lbm_log_engine engine;
-    uint32_t log_compact_min; /* entries of the control log between snapshots; 0: as is usual */
-    uint32_t large_members;   /* with more a cluster is large: much in it can wait; 0: as is usual */
-    int leader;               /* engine local, nonzero: orders the control log; engine external: may found */
-    const char *cluster_name; /* leader only */
-    uint32_t leader_host;     /* else: whom to ask */
+    uint32_t log_compact_min;  /* entries of the control log between snapshots; 0: as is usual */
+    uint32_t large_members;    /* with more a cluster is large: much in it can wait; 0: as is usual */
+    int leader;                /* engine local, nonzero: orders the control log; engine external: may found */
+    const char *cluster_name;  /* leader only */
+    const uint32_t *operators; /* engine local: hosts at which operators are listened to, and that may lead */
+    size_t n_operators;        /* at most LBM_OPERATORS_MAX; 0: all members */
+    uint32_t leader_host;      /* else: whom to ask */
     const char *leader_address;
     uint32_t vertices_max;     /* refuse offers beyond that many vertices; 0: no limit */
     uint32_t policy;           /* of jobs that ask for none, enum lbm_job_policy_code; 0: none */
@@ -168,6 +170,15 @@ enum lbm_log_result {
     LBM_LOG_UNKNOWN,  /* no answer: it may have happened */
 };
 
+/* What a client may do, by who it is on this machine: each includes what stands before it. The shell says
+ * which; which request needs which is in client/rights.c. */
+enum lbm_access {
+    LBM_ACCESS_NONE,   /* nothing: it is turned away */
+    LBM_ACCESS_READ,   /* look at hosts, jobs, mappings and the log; never at payloads */
+    LBM_ACCESS_SUBMIT, /* submit jobs, which are its own from then on */
+    LBM_ACCESS_ADMIN,  /* change hosts and everybody's jobs */
+};
+
 struct lbm_bytes {
     uint8_t *at;
     size_t len;
@@ -197,7 +208,7 @@ struct lbm_event {
         struct {
             uint64_t client; /* one connection */
             uint32_t uid;
-            int admin;                   /* nonzero: may change things */
+            enum lbm_access access;
             const Lbm__Request *request; /* borrowed, validated */
         } request;
         uint64_t client; /* CLIENT_GONE, CLIENT_READ */

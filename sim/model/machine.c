@@ -197,7 +197,11 @@ new_node(struct cluster *c, uint32_t host)
     }
     struct machine_names names = machine_names(host);
     int limited = c->options.limited_host == LBM_NONE || c->options.limited_host == host;
+    static const uint32_t first_hosts[] = {0, 1, 2, 3};
+    LBM_ASSERT(c->options.operators <= sizeof first_hosts / sizeof *first_hosts);
     struct lbm_node_config config = {
+        .operators = first_hosts,
+        .n_operators = c->options.operators,
         .host = host,
         .name = names.name,
         .address = names.address,

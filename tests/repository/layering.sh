@@ -62,6 +62,7 @@ sqlite3                             lib/store
 event2?/|event[.]h                  daemon
 openssl/                            daemon client
 systemd/                            daemon
+seccomp[.]h                         daemon
 libconfig                           daemon
 planarity/                          lib/embed
 libqhull_r/                         lib/space lib/graph

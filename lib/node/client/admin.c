@@ -363,11 +363,6 @@ lbm_client_answer_host_change(struct lbm_node *node, const struct client *client
 {
     const Lbm__HostChange *change = request->host_change;
     const struct lbm_member *member = lbm_view_member(&node->view, change->host);
-    if (!client->admin) {
-        lbm_core_reply_error(node, client->id, client->request, LBM_E_DENIED,
-                             "only administrators may change hosts");
-        return;
-    }
     if (member == NULL) {
         lbm_core_reply_error(node, client->id, client->request, LBM_E_NOTFOUND,
                              "there is no host %" PRIu32 "; lbctl hosts lists them", change->host);

@@ -15,6 +15,11 @@ void lbm_client_answer_host_change(struct lbm_node *node, const struct client *c
 void lbm_client_answer_events(struct lbm_node *node, const struct client *client,
                               const Lbm__Request *request);
 
+/* ---- rights.c ---- */
+
+/* Nonzero if the client may ask that; else it has been told what it lacks (LBM_E_DENIED). */
+int lbm_client_may(struct lbm_node *node, const struct client *client, const Lbm__Request *request);
+
 /* ---- query.c ---- */
 
 /* Answer MapRequest with the vertices of all hosts, gathered by MapQuery. */

@@ -201,7 +201,7 @@ struct client {
     uint64_t id;
     uint64_t request;
     uint32_t uid;
-    int admin;
+    enum lbm_access access;
     int64_t until_us; /* what the control log has not taken by then is void */
 };
 
@@ -364,9 +364,13 @@ struct lbm_node {
     uint64_t term;            /* engine local: leader and leader_host are those of this term */
     int diverged;             /* the copy has entries that the log does not have */
     struct promotion promotion;
-    int has_ordered;        /* engine local: this life has put entries into the log */
-    uint64_t log_known;     /* engine local, the leader: that many entries there are somewhere */
-    uint64_t n_refused;     /* numbers that were out of reach */
+    int has_ordered;    /* engine local: this life has put entries into the log */
+    uint64_t log_known; /* engine local, the leader: that many entries there are somewhere */
+    struct {
+        uint32_t host[LBM_OPERATORS_MAX];
+        size_t n;
+    } operators_of;         /* hosts at which operators are listened to; 0: all members */
+    uint64_t n_refused;     /* what others said and was refused */
     int64_t refused_us;     /* the last one was told; 0: none was */
     int64_t stranger_us;    /* a host of another cluster was last told of; 0: never */
     size_t held;            /* that many entries at the end of the copy have yet to be stored, */

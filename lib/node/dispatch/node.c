@@ -69,6 +69,10 @@ lbm_node_new(const struct lbm_node_config *config, struct lbm_node **out, struct
     node->views = config->views;
     node->evict_per_minute = config->evict_per_minute;
     node->evict_share = config->evict_share;
+    LBM_ASSERT(config->n_operators <= LBM_OPERATORS_MAX);
+    node->operators_of.n = config->n_operators;
+    if (config->n_operators != 0)
+        memcpy(node->operators_of.host, config->operators, config->n_operators * sizeof *config->operators);
     snprintf(node->failure_domain, sizeof node->failure_domain, "%s",
              config->failure_domain != NULL ? config->failure_domain : "");
     node->has_site = config->site != NULL;

@@ -319,6 +319,24 @@ epoch_step(uint64_t known, uint64_t heard)
     return heard - known <= LBM_EPOCH_STEP ? heard : known + LBM_EPOCH_STEP;
 }
 
+enum { LOAD_TIMES = 4 }; /* what is known of the whole load may be a little old */
+
+/* A load that no host can have counts as the most that one can: several times what all have, and
+ * LBM_LOAD_MAX. */
+static uint64_t
+bounded(struct lbm_node *node, const Lbm__Peer *message, const struct job *job, const char *what,
+        uint64_t value)
+{
+    const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
+    uint64_t whole = entry != NULL ? lbm_local_load_whole(node, entry) : 0;
+    uint64_t most = whole > LBM_LOAD_MAX / LOAD_TIMES ? whole * LOAD_TIMES : LBM_LOAD_MAX;
+    if (value <= LBM_LOAD_MAX || value <= most)
+        return value;
+    lbm_local_refused(node, "host %" PRIu32 " says %s %" PRIu64 ", which no host has: it counts as %" PRIu64,
+                      message->src, what, value, most);
+    return most;
+}
+
 void
 lbm_membership_on_ping(struct lbm_node *node, const Lbm__Peer *message)
 {
@@ -340,22 +358,23 @@ lbm_membership_on_ping(struct lbm_node *node, const Lbm__Peer *message)
             job->shard.epoch_top = epoch_step(job->shard.epoch_top, heard->epoch_top);
         if (load_report == NULL || heard->phase >= LBM_PHASE_COUNT)
             continue;
-        *load_report = (struct load_report){.host = message->src,
-                                            .heard_us = node->now_us,
-                                            .phase = (enum lbm_phase)heard->phase,
-                                            .ready = heard->ready != 0,
-                                            .vertices = heard->vertices,
-                                            .load = heard->load,
-                                            .sweep = heard->sweep,
-                                            .counter = heard->counter,
-                                            .largest = heard->largest,
-                                            .normalization = heard->normalization,
-                                            .moved = heard->moved,
-                                            .flow_sweeps = heard->flow_sweeps,
-                                            .flow_words = heard->flow_words,
-                                            .flow = heard->flow,
-                                            .transfer_us = heard->transfer_us,
-                                            .whole = heard->whole};
+        *load_report =
+            (struct load_report){.host = message->src,
+                                 .heard_us = node->now_us,
+                                 .phase = (enum lbm_phase)heard->phase,
+                                 .ready = heard->ready != 0,
+                                 .vertices = heard->vertices,
+                                 .load = bounded(node, message, job, "load", heard->load),
+                                 .sweep = heard->sweep,
+                                 .counter = heard->counter,
+                                 .largest = heard->largest,
+                                 .normalization = heard->normalization,
+                                 .moved = bounded(node, message, job, "moves", heard->moved),
+                                 .flow_sweeps = heard->flow_sweeps,
+                                 .flow_words = bounded(node, message, job, "words", heard->flow_words),
+                                 .flow = bounded(node, message, job, "flow", heard->flow),
+                                 .transfer_us = heard->transfer_us,
+                                 .whole = bounded(node, message, job, "load", heard->whole)};
         node->raise->exchange_load_heard(node, job, message->src, heard);
         job->heard_phase = load_report->phase > job->heard_phase ? load_report->phase : job->heard_phase;
         if (heard->normalization < job->normalization_seq)

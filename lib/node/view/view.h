@@ -221,6 +221,11 @@ int lbm_view_participates(const struct lbm_member *member);
  * evicted host to take over. Only then it can be evicted without a loss. */
 int lbm_view_in_sync(const struct lbm_view *view, const struct lbm_member *member);
 
+/* The most capacity that a host gets by its own word: LBM_CAPACITY_RATIO_MAX times the median of the other
+ * members that take part, or no limit with fewer than LBM_CAPACITY_OTHERS_MIN of these. An operator's word
+ * has none. Errors: LBM_E_NOMEM. */
+enum lbm_err lbm_view_capacity_most(const struct lbm_view *view, uint32_t host, double *most) LBM_MUST_CHECK;
+
 /* The view as bytes, and back: a snapshot stands for all entries up to view->index. Views that are equal
  * give equal bytes.  Errors: LBM_E_NOMEM; LBM_E_CORRUPT, LBM_E_VERSION (unpack). *out owned by the caller. */
 enum lbm_err lbm_view_pack(struct lbm_view *view, uint8_t **out, size_t *len) LBM_MUST_CHECK;

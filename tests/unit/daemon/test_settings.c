@@ -64,7 +64,8 @@ a_full_file_is_read(void **state)
                "listen = \"[::1]:7005\";\n"
                "data = \"db/lbmap.db\"; control = \"/run/c.sock\"; pid_file = \"x.pid\";\n"
                "join = { host = 0; address = \"localhost:7000\"; };\n"
-               "dimensions = 3; log = \"debug\"; admins = [ 0L, 4294967294L ];\n");
+               "dimensions = 3; log = \"debug\"; admins = [ 0L, 4294967294L ];\n"
+               "groups = { read = \"0\"; admin = \"root\"; }; operators = [ 7, 0 ];\n");
     assert_int_equal(lbm_settings_read(path, &s, &diag), LBM_OK);
     assert_string_equal(s.cluster, "demo");
     assert_int_equal(s.host.id, 5);
@@ -89,8 +90,12 @@ a_full_file_is_read(void **state)
     assert_string_equal(s.join.address, "localhost:7000");
     assert_int_equal(s.dimensions, 3);
     assert_int_equal(s.log, LBM_NOTE_DEBUG);
-    assert_int_equal(s.admins.n, 2);
-    assert_int_equal(s.admins.at[1], 4294967294u);
+    assert_int_equal(s.rights.admins.n, 2);
+    assert_int_equal(s.rights.admins.at[1], 4294967294u);
+    assert_true(s.rights.read.is_given && s.rights.read.gid == 0);
+    assert_true(s.rights.admin.is_given && s.rights.admin.gid == 0);
+    assert_false(s.rights.submit.is_given);
+    assert_true(s.operators.n == 2 && s.operators.at[0] == 7 && s.operators.at[1] == 0);
     lbm_settings_free(&s);
 }
 
@@ -108,7 +113,7 @@ absent_settings_have_their_defaults(void **state)
     assert_string_equal(s.control, LBM_RUNSTATEDIR "/lbmap/lbmapd.sock");
     assert_int_equal(s.dimensions, 2);
     assert_int_equal(s.log, LBM_NOTE_INFO);
-    assert_int_equal(s.admins.n, 0);
+    assert_int_equal(s.rights.admins.n, 0);
     assert_string_equal(s.pid_file, "");
     lbm_settings_free(&s);
 }
@@ -197,6 +202,14 @@ static const struct {
     {FOUNDER HOST LISTEN "admins = 0;", LBM_E_SYNTAX, 4, "admins"},
     {FOUNDER HOST LISTEN "admins = [ -1 ];", LBM_E_RANGE, 4, "user id"},
     {FOUNDER HOST LISTEN "admins = [ \"root\" ];", LBM_E_SYNTAX, 4, "admins"},
+    {FOUNDER HOST LISTEN "operators = 0;", LBM_E_SYNTAX, 4, "an array of host ids"},
+    {FOUNDER HOST LISTEN "operators = [ 8192 ];", LBM_E_RANGE, 4, "operators is 8192"},
+    {FOUNDER HOST LISTEN "operators = [ \"h0\" ];", LBM_E_SYNTAX, 4, "an array of host ids"},
+    {FOUNDER HOST LISTEN "groups = { read = 0; };", LBM_E_SYNTAX, 4, "groups.read must be the name"},
+    {FOUNDER HOST LISTEN "groups = { submit = \"\"; };", LBM_E_SYNTAX, 4, "groups.submit"},
+    {FOUNDER HOST LISTEN "groups = { admin = \"4294967295\"; };", LBM_E_RANGE, 4, "no group id"},
+    {FOUNDER HOST LISTEN "groups = { admin = \"no such\"; };", LBM_E_NOTFOUND, 4, "knows no such group"},
+    {FOUNDER HOST LISTEN "groups = { write = \"0\"; };", LBM_E_UNSUPPORTED, 4, "groups.write"},
     {FOUNDER HOST LISTEN "@include \"nowhere.conf\"", LBM_E_SYNTAX, 4, "include"},
 };
 
