@@ -77,6 +77,7 @@ struct labels {
 
 struct diffuse {
     uint32_t stage;  /* from 1; 0: not begun */
+    uint32_t heard;  /* the highest that others have told of */
     int has_begun;   /* the stage */
     int is_told;     /* what this host adds to the stage's sum */
     int64_t told_us; /* again then */

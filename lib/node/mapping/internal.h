@@ -138,9 +138,4 @@ enum lbm_err lbm_mapping_labels_end(struct job *job, const uint32_t *first) LBM_
 /* Returns a hash of the ids that numbers of hosts stand for. */
 uint64_t lbm_mapping_hosts_hash(const struct lbm_node *node);
 
-/* ---- remap.c ---- */
-
-/* Another host anneals the labels of a job that runs: this one joins in. */
-void lbm_mapping_remap_begin(struct lbm_node *node, struct job *job, uint32_t stage);
-
 #endif

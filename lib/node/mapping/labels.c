@@ -489,7 +489,7 @@ lbm_mapping_on_labels(struct lbm_node *node, const Lbm__Peer *message)
     if (!lbm_local_within_reach(node, message->src, "stage", labels->stage, job->diffuse.stage,
                                 LBM_STAGE_STEP))
         return;
-    lbm_mapping_remap_begin(node, job, labels->stage);
+    job->diffuse.heard = labels->stage > job->diffuse.heard ? labels->stage : job->diffuse.heard;
     uint32_t src = lbm_view_number(&node->view, message->src);
     if (l->label == NULL || labels->stage != job->diffuse.stage || src == LBM_NONE || src >= l->n_hosts ||
         !job->shard.patch.valid || job->diffuse.levels.version != job->shard.built)

@@ -198,14 +198,13 @@ begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry,
     begin_labels(node, job, entry);
 }
 
-void
-lbm_mapping_remap_begin(struct lbm_node *node, struct job *job, uint32_t stage)
+/* Another host anneals the labels of a job that runs: this one joins in. */
+static int
+may_join(const struct lbm_node *node, const struct job *job)
 {
-    const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
-    if (job->phase >= LBM_PHASE_BALANCING && stage >= LBM_STAGE_REMAP && stage > job->diffuse.stage &&
-        !job->remap.follows && entry != NULL && lbm_view_number(&node->view, node->host) != LBM_NONE &&
-        lbm_membership_is_routable(node))
-        begin(node, job, entry, stage);
+    const struct diffuse *d = &job->diffuse;
+    return d->heard >= LBM_STAGE_REMAP && d->heard > d->stage && !job->remap.follows &&
+           lbm_view_number(&node->view, node->host) != LBM_NONE;
 }
 
 /* The vertices that labels send elsewhere, and how much work comes here by those of others. */
@@ -342,6 +341,8 @@ void
 lbm_mapping_remap_timer(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
     struct remap *r = &job->remap;
+    if (may_join(node, job) && lbm_membership_is_routable(node))
+        begin(node, job, entry, job->diffuse.heard);
     if (r->anneals && node->now_us >= r->tick_us)
         anneal(node, job, entry);
     if (r->follows && node->now_us >= r->follow_us)

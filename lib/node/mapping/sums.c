@@ -167,8 +167,8 @@ lbm_mapping_on_sums(struct lbm_node *node, const Lbm__Peer *message)
         sums->n_sample != sums->n_sample_work * m ||
         !lbm_local_within_reach(node, message->src, "stage", sums->stage, job->diffuse.stage, LBM_STAGE_STEP))
         return;
-    lbm_mapping_remap_begin(node, job, sums->stage);
     struct diffuse *d = &job->diffuse;
+    d->heard = sums->stage > d->heard ? sums->stage : d->heard;
     const struct sums_row *known = lbm_mapping_sums_row(d, message->src, sums->stage),
                           *own = lbm_mapping_sums_row(d, node->host, stage_of(d, node->host));
     int is_repeated = known != NULL && known->stamp >= sums->stamp;
