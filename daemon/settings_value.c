@@ -205,6 +205,20 @@ static enum lbm_err
 read_address(const struct reading *r, void *field)
 {
     const char *text = config_setting_get_string(r->value);
+    struct lbm_address_text address;
+    if (text == NULL)
+        return refuse_kind(r);
+    enum lbm_err err = lbm_address_split(text, place_of(r->value, r->path),
+                                         config_setting_source_line(r->value), &address, r->diag);
+    if (err == LBM_OK)
+        memcpy(field, text, strlen(text) + 1);
+    return err;
+}
+
+static enum lbm_err
+read_listen(const struct reading *r, void *field)
+{
+    const char *text = config_setting_get_string(r->value);
     struct lbm_address address;
     if (text == NULL)
         return refuse_kind(r);
@@ -275,7 +289,9 @@ read_policy(const struct reading *r, void *field)
     if (text == NULL)
         return refuse_kind(r);
     if (parse_policy(text, field) != LBM_OK)
-        return REFUSE(r, LBM_E_RANGE, "is \"%.60s\", no load policy that daemons follow; lbctl submit --help lists them", text);
+        return REFUSE(r, LBM_E_RANGE,
+                      "is \"%.60s\", no load policy that daemons follow; lbctl submit --help lists them",
+                      text);
     return LBM_OK;
 }
 
@@ -403,15 +419,15 @@ read_group(const struct reading *r, void *field)
 }
 
 static enum lbm_err (*const readers[LBM_SETTING_KIND_COUNT])(const struct reading *, void *) = {
-    [LBM_SETTING_GROUP] = read_group,       [LBM_SETTING_INTEGER] = read_integer,
-    [LBM_SETTING_NUMBER] = read_number,     [LBM_SETTING_BOOLEAN] = read_boolean,
-    [LBM_SETTING_NAME] = read_name,         [LBM_SETTING_ADDRESS] = read_address,
-    [LBM_SETTING_PATH] = read_path,         [LBM_SETTING_SOCKET] = read_socket,
-    [LBM_SETTING_LEVEL] = read_level,       [LBM_SETTING_POINT] = read_point,
-    [LBM_SETTING_LINKS] = read_links,       [LBM_SETTING_UIDS] = read_uids,
-    [LBM_SETTING_ENGINE] = read_engine,     [LBM_SETTING_TEXT] = read_text,
-    [LBM_SETTING_URLS] = read_urls,         [LBM_SETTING_POLICY] = read_policy,
-    [LBM_SETTING_SCHEDULE] = read_schedule,
+    [LBM_SETTING_GROUP] = read_group,   [LBM_SETTING_INTEGER] = read_integer,
+    [LBM_SETTING_NUMBER] = read_number, [LBM_SETTING_BOOLEAN] = read_boolean,
+    [LBM_SETTING_NAME] = read_name,     [LBM_SETTING_ADDRESS] = read_address,
+    [LBM_SETTING_LISTEN] = read_listen, [LBM_SETTING_PATH] = read_path,
+    [LBM_SETTING_SOCKET] = read_socket, [LBM_SETTING_LEVEL] = read_level,
+    [LBM_SETTING_POINT] = read_point,   [LBM_SETTING_LINKS] = read_links,
+    [LBM_SETTING_UIDS] = read_uids,     [LBM_SETTING_ENGINE] = read_engine,
+    [LBM_SETTING_TEXT] = read_text,     [LBM_SETTING_URLS] = read_urls,
+    [LBM_SETTING_POLICY] = read_policy, [LBM_SETTING_SCHEDULE] = read_schedule,
 };
 
 /* ---- the walk ------------------------------------------------------------------------------------------ */

@@ -58,8 +58,10 @@
 #define LBM_GATE_SECONDS_MAX 1e6         /* of a cool-down, of a payback: 12 days */
 #define LBM_GATE_BYTES_MAX 1000000000000 /* a second: more than any network has */
 #define LBM_PEER_BEHIND                                                                                      \
-    (1u << 20)             /* bytes to a host that have not left: nothing large is repeated meanwhile */
-#define LBM_CLIENTS_MAX 64 /* control connections of one daemon */
+    (1u << 20)              /* bytes to a host that have not left: nothing large is repeated meanwhile */
+#define LBM_CONTACTS_MAX 16 /* members a host asks when it knows nobody: 16 of them do not all go at once */
+#define LBM_ENROL_BYTES_MAX 4096 /* of a request for a certificate, of a certificate: ours have some 500 */
+#define LBM_CLIENTS_MAX 64       /* control connections of one daemon */
 
 /* ---- what must fit together: a constant that is changed alone compiles only if these still hold ----------
  */
@@ -80,8 +82,9 @@ _Static_assert((uint64_t)LBM_LINK_COST_MAX *(LBM_HOSTS_MAX - 1) < UINT32_MAX, "d
 _Static_assert((uint64_t)LBM_HOSTS_MAX *LBM_HOSTS_MAX * 4 <= UINT64_C(1) << 28,
                "a distance matrix fits 256 MiB");
 _Static_assert(LBM_LINKS_MAX >= UINT64_C(2048) * 2047 / 2, "complete:2048 fits");
-_Static_assert((int64_t)LBM_DAEMON_CAPACITY_MAX <= (int64_t)LBM_CAPACITY_MAX,
-               "a daemon's capacity is one that a host graph takes; for the least tests/unit/base/test_numbers.c");
+_Static_assert(
+    (int64_t)LBM_DAEMON_CAPACITY_MAX <= (int64_t)LBM_CAPACITY_MAX,
+    "a daemon's capacity is one that a host graph takes; for the least tests/unit/base/test_numbers.c");
 _Static_assert(LBM_LEASE_STOP_US * 2 <= LBM_LEASE_US, "an application works for half of its lease at least");
 _Static_assert(LBM_LEASE_EVER_US <= LBM_LEASE_US_MAX, "the wire takes the leases that are granted");
 _Static_assert(LBM_BATCH_BYTES_MAX * 2 <= LBM_FRAME_BYTES_MAX, "a batch and its columns fit a frame");
