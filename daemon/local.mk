@@ -6,7 +6,7 @@ daemon_libdaemon_a_SOURCES = daemon/address.c daemon/address.h daemon/contacts.c
 	daemon/etcd_message.h daemon/frames.c daemon/frames.h daemon/http.c daemon/http.h daemon/inbound.c \
 	daemon/inbound.h daemon/lease_page.c daemon/lease_page.h daemon/listener.c daemon/listener.h \
 	daemon/log.c daemon/log.h daemon/outgoing.c daemon/outgoing.h daemon/plan_worker.c daemon/plan_worker.h \
-	daemon/resolver.c daemon/resolver.h daemon/settings.c daemon/settings.h daemon/settings_value.c daemon/settings_value.h daemon/spare.c \
+	daemon/renew.c daemon/renew.h daemon/resolver.c daemon/resolver.h daemon/settings.c daemon/settings.h daemon/settings_value.c daemon/settings_value.h daemon/spare.c \
 	daemon/spare.h daemon/store_worker.c daemon/store_worker.h daemon/supervisor.c daemon/supervisor.h \
 	daemon/worker.c daemon/worker.h
 daemon_cflags = $(AM_CFLAGS) $(EVENT_CFLAGS) $(EVENT_SSL_CFLAGS) $(OPENSSL_CFLAGS) $(CONFIG_CFLAGS) $(CURL_CFLAGS) $(JANSSON_CFLAGS) \

@@ -11,6 +11,7 @@
 #include "daemon/loop.h"
 #include "daemon/outgoing.h"
 #include "daemon/plan_worker.h"
+#include "daemon/renew.h"
 #include "daemon/spare.h"
 #include "daemon/store_worker.h"
 
@@ -46,6 +47,7 @@ struct loop {
     struct lbm_outgoing *outgoing;
     struct lbm_control *control;
     struct lbm_enrol *enrol;
+    struct lbm_renew *renew;
     struct lbm_etcd *etcd; /* NULL: a daemon orders the control log */
     struct lbm_lease_file *lease_file;
     struct lbm_spare *spare; /* NULL: the capacity is not measured */

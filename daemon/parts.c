@@ -160,6 +160,12 @@ open_workers(struct loop *loop, struct lbm_diag *diag)
     return lbm_plan_worker_new(&loop->plan_worker, diag);
 }
 
+static size_t
+renewing_contacts(void *context, struct lbm_node_contact *contacts, size_t max)
+{
+    return lbm_node_contacts(((const struct loop *)context)->node, contacts, max);
+}
+
 enum lbm_err
 parts_open(struct loop *loop, const struct lbm_inbound_handler *inbound,
            const struct lbm_outgoing_handler *outgoing, const struct lbm_control_handler *control,
@@ -167,6 +173,8 @@ parts_open(struct loop *loop, const struct lbm_inbound_handler *inbound,
            struct lbm_recovered **recovered, struct lbm_diag *diag)
 {
     const char *pid_file = loop->config.settings->pid_file;
+    const int64_t lasts_s = (int64_t)(loop->config.settings->certificate_days * 86400);
+    const struct lbm_renew_handler renew = {.context = loop, .contacts = renewing_contacts};
     uint64_t seed;
     enum lbm_err err = draw_seed(&seed, diag);
     if (err == LBM_OK)
@@ -178,10 +186,13 @@ parts_open(struct loop *loop, const struct lbm_inbound_handler *inbound,
     if (err == LBM_OK)
         err = open_lease_page(loop, seed + 2, *recovered, diag);
     if (err == LBM_OK)
-        err = lbm_enrol_new(loop->base, &loop->identity, loop->config.settings->identity,
-                            LBM_PKI_CERTIFICATE_S, enrol, &loop->enrol, diag);
+        err = lbm_enrol_new(loop->base, &loop->identity, loop->config.settings->identity, lasts_s, enrol,
+                            &loop->enrol, diag);
     if (err == LBM_OK)
         err = open_sockets(loop, seed + 1, inbound, outgoing, control, diag);
+    if (err == LBM_OK)
+        err = lbm_renew_new(loop->base, &loop->identity, loop->tls, loop->resolver,
+                            loop->config.settings->identity, lasts_s, &renew, &loop->renew, diag);
     if (err == LBM_OK)
         err = open_etcd(loop, etcd, diag);
     if (err == LBM_OK)
@@ -201,6 +212,7 @@ parts_close(struct loop *loop)
     struct lbm_diag diag = {0};
     lbm_control_free(loop->control);
     lbm_enrol_free(loop->enrol);
+    lbm_renew_free(loop->renew);
     lbm_etcd_free(loop->etcd);
     lbm_inbound_free(loop->inbound);
     lbm_outgoing_free(loop->outgoing);

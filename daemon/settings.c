@@ -63,6 +63,10 @@ const struct lbm_setting lbm_settings_table[] = {
      "read "
      "it.",
      AT(identity)},
+    {"certificate_days", LBM_SETTING_NUMBER, 0, 0.0001, 825, "90", "days",
+     "Certificates of hosts that are signed here last so long. A host renews its own after two thirds of "
+     "that.",
+     AT(certificate_days)},
     {"data", LBM_SETTING_PATH, 0, 0, 0, LBM_LOCALSTATEDIR "/lib/lbmap/lbmap.db", "",
      "Database of this host. One daemon at a time uses it.", AT(data)},
     {"control", LBM_SETTING_SOCKET, 0, 0, 0, LBM_RUNSTATEDIR "/lbmap/lbmapd.sock", "",

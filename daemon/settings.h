@@ -87,6 +87,7 @@ struct lbm_settings {
     char listen[LBM_ADDRESS_MAX + 1];
     char address[LBM_ADDRESS_MAX + 1];
     char identity[PATH_MAX];
+    double certificate_days;
     char data[PATH_MAX];
     char control[LBM_SOCKET_PATH_MAX + 1];
     enum lbm_log_engine log_engine;
