@@ -300,7 +300,7 @@ lbm_pki_check(X509 *certificate, X509 *ca, time_t now, struct lbm_pki_subject *o
         return lbm_pki_fail(diag, LBM_E_DENIED, NULL, "the CA's certificate is not that of a cluster");
     if (X509_check_issued(ca, certificate) != X509_V_OK || X509_verify(certificate, ca_key) != 1)
         return lbm_pki_fail(diag, LBM_E_DENIED, NULL, "the certificate is not signed by the cluster's CA");
-    if (X509_check_ca(certificate) != 0 || !is_p256(X509_get0_pubkey(certificate)) ||
+    if ((X509_get_extension_flags(certificate) & EXFLAG_CA) != 0 || !is_p256(X509_get0_pubkey(certificate)) ||
         lbm_pki_subject_of(certificate, &subject) != LBM_OK || subject.kind == LBM_PKI_AUTHORITY)
         return lbm_pki_fail(diag, LBM_E_DENIED, NULL, "the certificate does not say whose it is");
     if (subject.cluster != authority.cluster)
