@@ -64,7 +64,7 @@ const struct lbm_setting lbm_settings_table[] = {
      "it.",
      AT(identity)},
     {"certificate_days", LBM_SETTING_NUMBER, 0, 0.0001, 825, "90", "days",
-     "Certificates of hosts that are signed here last so long. A host renews its own after two thirds of "
+     "How long a certificate that is signed here is valid. A host renews its own after two thirds of "
      "that.",
      AT(certificate_days)},
     {"data", LBM_SETTING_PATH, 0, 0, 0, LBM_LOCALSTATEDIR "/lib/lbmap/lbmap.db", "",
