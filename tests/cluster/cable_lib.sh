@@ -37,6 +37,7 @@ lay_out() {
         cable "$host" "${bridge[host]}" || { skip "no cables here"; exit 77; }
         rm -f "$dir/h$host"/lbmap.db*
         sed -i "s/^listen.*/listen = \"127.1.0.$((10 + host)):7000\";/" "$dir/h$host/lbmapd.conf"
+        rm -f "$dir/h$host/identity/contacts" # else the first host waits for those that had its log
         [ "$host" -eq 0 ] || echo '0 127.1.0.10:7000' >"$dir/h$host/identity/contacts"
     done
 }

@@ -52,11 +52,11 @@ wait_for_contact(struct lbm_node *node)
     if (p->told_us != 0 && node->now_us - p->told_us < TELL_US)
         return;
     p->told_us = node->now_us;
-    lbm_core_note(
-        node, LBM_NOTE_WARNING,
-        "this host founded the cluster, and its database is empty: it waits for another member, as host "
-        "%" PRIu32 " at %.160s",
-        node->contacts[0].host, node->contacts[0].address);
+    lbm_core_note(node, LBM_NOTE_WARNING,
+                  "this host founded the cluster, and its database is empty: it waits for another member, as "
+                  "host %" PRIu32
+                  " at %.80s; if all have lost theirs, remove its file of contacts and start it again",
+                  node->contacts[0].host, node->contacts[0].address);
 }
 
 static void
