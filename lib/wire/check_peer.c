@@ -200,12 +200,13 @@ static const struct lbm_wire_rule labels_rules[] = {
 static const struct lbm_wire_table labels_table = TABLE(labels_rules, lbm__labels__descriptor);
 
 static const struct lbm_wire_rule normalization_rules[] = {
-    {"affine", ONE_OF(0, 8, 15)}, {"host", UP_TO(LBM_HOSTS_MAX), HOST},
-    {"weight", SAME("host")},     {"fixed", FLAG},
+    {"affine", ONE_OF(0, 8, 15)},
+    {"host", UP_TO(LBM_HOSTS_MAX), HOST},
+    {"weight", SAME("host")},
+    {"fixed", FLAG},
 };
 static const struct lbm_wire_table normalization_table =
     TABLE(normalization_rules, lbm__normalization__descriptor);
-
 
 static const struct lbm_wire_rule map_query_rules[] = {
     {"positions", FLAG},
