@@ -28,7 +28,8 @@ enum {
     X(NUMBER, "a number")                                                                                    \
     X(BOOLEAN, "true or false")                                                                              \
     X(NAME, "a name in quotes: letters, digits, '.', '_' and '-'")                                           \
-    X(ADDRESS, "an address in quotes: \"127.0.0.1:7000\"")                                                   \
+    X(ADDRESS, "an address in quotes: \"ws3.example:7411\"")                                                 \
+    X(LISTEN, "an address in quotes: \"[::]:7411\"")                                                         \
     X(PATH, "a path in quotes")                                                                              \
     X(SOCKET, "a path in quotes, short enough for a socket")                                                 \
     X(LEVEL, "a log level in quotes")                                                                        \
@@ -91,7 +92,6 @@ struct lbm_urls_setting {
 struct lbm_settings {
     char cluster[LBM_NAME_MAX + 1];
     struct {
-        uint32_t id;
         char name[LBM_NAME_MAX + 1];
         double capacity;
         int measure;
@@ -104,13 +104,11 @@ struct lbm_settings {
         double unit; /* milliseconds */
     } network;
     char listen[LBM_ADDRESS_MAX + 1];
+    char address[LBM_ADDRESS_MAX + 1];
+    char identity[PATH_MAX];
+    double certificate_days;
     char data[PATH_MAX];
     char control[LBM_SOCKET_PATH_MAX + 1];
-    int founder;
-    struct {
-        uint32_t host;
-        char address[LBM_ADDRESS_MAX + 1]; /* empty: founder */
-    } join;
     enum lbm_log_engine log_engine;
     struct {
         struct lbm_urls_setting endpoints;
@@ -156,8 +154,8 @@ const char *lbm_setting_kind_text(enum lbm_setting_kind kind);
  * Out:     *out owned by the caller: lbm_settings_free; untouched on error
  * Errors:  diag names file:line and what to write instead: LBM_E_IO, LBM_E_DENIED cannot be read,
  *          LBM_E_SYNTAX not libconfig's grammar or wrong kind, LBM_E_NOTFOUND required but missing,
- *          LBM_E_RANGE, LBM_E_LIMIT, LBM_E_EXISTS duplicate, LBM_E_UNSUPPORTED unknown setting or not
- *          loopback, LBM_E_NOMEM. */
+ *          LBM_E_RANGE, LBM_E_LIMIT, LBM_E_EXISTS duplicate, LBM_E_UNSUPPORTED unknown setting, or
+ *          a name to listen at, LBM_E_NOMEM. */
 enum lbm_err lbm_settings_read(const char *path, struct lbm_settings *out,
                                struct lbm_diag *diag) LBM_MUST_CHECK;
 

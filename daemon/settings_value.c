@@ -207,6 +207,20 @@ static enum lbm_err
 read_address(const struct reading *r, void *field)
 {
     const char *text = config_setting_get_string(r->value);
+    struct lbm_address_text address;
+    if (text == NULL)
+        return refuse_kind(r);
+    enum lbm_err err = lbm_address_split(text, place_of(r->value, r->path),
+                                         config_setting_source_line(r->value), &address, r->diag);
+    if (err == LBM_OK)
+        memcpy(field, text, strlen(text) + 1);
+    return err;
+}
+
+static enum lbm_err
+read_listen(const struct reading *r, void *field)
+{
+    const char *text = config_setting_get_string(r->value);
     struct lbm_address address;
     if (text == NULL)
         return refuse_kind(r);
@@ -459,7 +473,7 @@ static enum lbm_err (*const readers[LBM_SETTING_KIND_COUNT])(const struct readin
     [LBM_SETTING_ENGINE] = read_engine,     [LBM_SETTING_TEXT] = read_text,
     [LBM_SETTING_URLS] = read_urls,         [LBM_SETTING_POLICY] = read_policy,
     [LBM_SETTING_SCHEDULE] = read_schedule, [LBM_SETTING_UNIX_GROUP] = read_unix_group,
-    [LBM_SETTING_HOSTS] = read_hosts,
+    [LBM_SETTING_HOSTS] = read_hosts,       [LBM_SETTING_LISTEN] = read_listen,
 };
 
 /* ---- the walk ------------------------------------------------------------------------------------------ */

@@ -63,8 +63,10 @@
 #define LBM_GATE_SECONDS_MAX 1e6         /* of a cool-down, of a payback: 12 days */
 #define LBM_GATE_BYTES_MAX 1000000000000 /* a second: more than any network has */
 #define LBM_PEER_BEHIND                                                                                      \
-    (1u << 20)             /* bytes to a host that have not left: nothing large is repeated meanwhile */
-#define LBM_CLIENTS_MAX 64 /* control connections of one daemon */
+    (1u << 20)              /* bytes to a host that have not left: nothing large is repeated meanwhile */
+#define LBM_CONTACTS_MAX 16 /* members a host asks when it knows nobody: 16 of them do not all go at once */
+#define LBM_ENROL_BYTES_MAX 4096 /* of a request for a certificate, of a certificate: ours have some 500 */
+#define LBM_CLIENTS_MAX 64       /* control connections of one daemon */
 
 /* ---- what must fit together: a constant that is changed alone compiles only if these still hold ----------
  */

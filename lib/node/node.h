@@ -104,6 +104,12 @@ struct lbm_node_link {
     uint32_t cost;
 };
 
+/* A host that may be asked for the control log by one that knows nobody else. */
+struct lbm_node_contact {
+    uint32_t host;
+    char address[LBM_ADDRESS_MAX + 1];
+};
+
 struct lbm_views;
 
 /* Who this node is. All strings are copied. */
@@ -126,8 +132,10 @@ struct lbm_node_config {
     const char *cluster_name;  /* leader only */
     const uint32_t *operators; /* engine local: hosts at which operators are listened to, and that may lead */
     size_t n_operators;        /* at most LBM_OPERATORS_MAX; 0: all members */
-    uint32_t leader_host;      /* else: whom to ask */
-    const char *leader_address;
+    uint64_t cluster;          /* that it founds, or belongs to; 0: drawn by the leader, taken as it comes */
+    /* Members that are asked while this host knows no cluster. A leader that has some does not found one. */
+    const struct lbm_node_contact *contacts;
+    size_t n_contacts;
     uint32_t vertices_max;     /* refuse offers beyond that many vertices; 0: no limit */
     uint32_t policy;           /* of jobs that ask for none, enum lbm_job_policy_code; 0: none */
     uint32_t schedule;         /* the same, 1 + enum lbm_schedule; 0: pipelined */
@@ -322,6 +330,19 @@ enum lbm_err lbm_node_new(const struct lbm_node_config *config, struct lbm_node 
                           struct lbm_diag *diag) LBM_MUST_CHECK;
 /* Free a node; NULL is allowed. */
 void lbm_node_free(struct lbm_node *node);
+
+/* Other members that take part, for a host that starts with an empty disk.
+ * Out: contacts [at most max], those whose ids follow this host's first. Value: how many. */
+size_t lbm_node_contacts(const struct lbm_node *node, struct lbm_node_contact *contacts, size_t max);
+
+/* Nonzero if the certificate of that host is believed no more. */
+int lbm_node_revoked(const struct lbm_node *node, uint32_t host);
+
+/* Returns the name of the cluster, borrowed; empty while the node is in none. */
+const char *lbm_node_cluster_name(const struct lbm_node *node);
+
+/* Returns the index of the last entry of the control log that this host has applied. */
+uint64_t lbm_node_view(const struct lbm_node *node);
 
 /* Nonzero if the message is for this host: it names it, and its cluster. */
 int lbm_node_accepts(const struct lbm_node *node, const Lbm__Peer *message);

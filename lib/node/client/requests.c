@@ -444,6 +444,8 @@ static const struct {
     {LBM__REQUEST__WHAT_IDS, answer_ids},
     {LBM__REQUEST__WHAT_CHANGE, answer_change},
     {LBM__REQUEST__WHAT_NETWORK, lbm_membership_answer_network},
+    {LBM__REQUEST__WHAT_ADMIT, lbm_client_answer_admit},
+    {LBM__REQUEST__WHAT_REVOKE, lbm_client_answer_revoke},
 };
 
 void

@@ -25,6 +25,7 @@ struct peer {
     int is_behind; /* much of what was sent has not left this host: nothing large is sent again meanwhile */
     int dialled;
     uint64_t address;  /* last dialled: its hash, since there may be thousands of peers */
+    uint64_t outdated; /* that of the address in the log, if it has said another one since; else 0 */
     uint64_t vertices; /* as its load reports say, all jobs */
     uint64_t lag, view;
     int backup_lost;                      /* it says that its backup is unreachable */
@@ -291,7 +292,7 @@ struct lbm_node {
     const struct lbm_events *raise; /* who handles what a room tells the rooms above it */
     /* configuration */
     uint32_t host;
-    char *name, *address, *cluster_name, *leader_address, *version;
+    char *name, *address, *cluster_name, *version;
     double capacity;
     struct measured measured;
     struct lbm_link *links;
@@ -301,8 +302,11 @@ struct lbm_node {
     double site[LBM_DIMENSIONS_MAX];
     int has_site;
     int leader;
-    uint32_t leader_host;      /* engine local: who orders the log in the present term, or LBM_NONE */
-    uint32_t join_host;        /* engine local: as configured */
+    uint32_t leader_host; /* engine local: who orders the log in the present term, or LBM_NONE */
+    uint32_t join_host;   /* engine local: the first contact, or this host */
+    struct lbm_node_contact *contacts;
+    size_t n_contacts;
+    uint64_t cluster;          /* that it must be in; 0: any */
     uint32_t vertices_max;     /* refuse offers beyond; 0: no limit */
     uint32_t policy, schedule; /* of jobs that ask for none */
     int64_t tombstone_us;

@@ -121,7 +121,7 @@ int
 lbm_log_is_source(const struct lbm_node *node, uint32_t host)
 {
     return host == node->leader_host ||
-           (host == node->join_host && lbm_view_member(&node->view, node->host) == NULL) ||
+           (lbm_membership_is_contact(node, host) && lbm_view_member(&node->view, node->host) == NULL) ||
            (node->promotion.round == PROMOTION_FETCH && host == node->promotion.longest) ||
            lbm_log_confirm_takes_from(node, host);
 }

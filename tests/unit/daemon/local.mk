@@ -8,8 +8,9 @@ check_PROGRAMS += $(unit_daemon_tests)
 TESTS += $(unit_daemon_tests)
 daemon_test_cflags = $(daemon_cflags) $(CMOCKA_CFLAGS)
 daemon_test_libs = daemon/libdaemon.a lib/file/libfile.a lib/threads/libthreads.a lib/store/libstore.a \
+	lib/pki/libpki.a \
 	lib/node/libnode.a lib/wire/libwire.a lib/wire/libpb.a lib/base/libbase.a $(CURL_LIBS) $(JANSSON_LIBS) \
-	$(SQLITE_LIBS) $(ZLIB_LIBS) $(ARCHIVE_LIBS) $(EVENT_LIBS) $(CONFIG_LIBS) $(PROTOBUF_LIBS) \
+	$(SQLITE_LIBS) $(ZLIB_LIBS) $(ARCHIVE_LIBS) $(EVENT_SSL_LIBS) $(EVENT_LIBS) $(OPENSSL_LIBS) $(CONFIG_LIBS) $(PROTOBUF_LIBS) \
 	$(SYSTEMD_LIBS) $(SECCOMP_LIBS) $(CMOCKA_LIBS)
 tests_unit_daemon_test_sandbox_SOURCES = tests/unit/daemon/test_sandbox.c
 tests_unit_daemon_test_sandbox_CFLAGS = $(daemon_test_cflags)
@@ -23,7 +24,7 @@ tests_unit_daemon_test_processor_share_LDADD = $(daemon_test_libs)
 tests_unit_daemon_test_supervisor_SOURCES = tests/unit/daemon/test_supervisor.c
 tests_unit_daemon_test_supervisor_CFLAGS = $(daemon_test_cflags)
 tests_unit_daemon_test_supervisor_LDADD = $(daemon_test_libs)
-tests_unit_daemon_test_transport_SOURCES = tests/unit/daemon/test_transport.c tests/unit/daemon/wait_bounds.h
+tests_unit_daemon_test_transport_SOURCES = tests/unit/daemon/test_transport.c tests/unit/daemon/identities.h tests/unit/daemon/wait_bounds.h
 tests_unit_daemon_test_transport_CFLAGS = $(daemon_test_cflags)
 tests_unit_daemon_test_transport_LDADD = $(daemon_test_libs)
 tests_unit_daemon_test_control_SOURCES = tests/unit/daemon/test_control.c tests/unit/daemon/wait_bounds.h
