@@ -22,8 +22,8 @@ enum {
     REMAPS_PER_EDGE = 5, /* HEI97 section 9: enough on its model problem */
 };
 
-/* Of Omega, what all circles cover together: of 0.25, 0.5, 0.75, 1 and 1.5 the most that still comes to rest
- * in as many sweeps as the mean does (docs/papers.md). */
+/* Part of Omega that the circles of all vertices cover together. They come to rest slowly: the last moves are
+ * some thousandths of an edge where the mean has none any more (docs/papers.md). */
 static const double CIRCLES_SHARE = 0.75;
 
 static const double UPDATES_MAX = 1e9; /* some seconds */
