@@ -23,7 +23,7 @@ enum {
 };
 
 /* Part of Omega that the circles of all vertices cover together. They come to rest slowly: the last moves are
- * some thousandths of an edge where the mean has none any more (docs/papers.md). */
+ * some ten-thousandths of an edge where the mean has none any more (docs/papers.md). */
 static const double CIRCLES_SHARE = 0.75;
 
 static const double UPDATES_MAX = 1e9; /* some seconds */
