@@ -275,7 +275,7 @@ allow_by_arguments(scmp_filter_ctx filter)
     int failed = 0;
     for (size_t i = 0; i < sizeof domains / sizeof *domains && failed == 0; i++)
         failed = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(socket), 1,
-                                  SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)domains[i]));
+                                  SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)domains[i], 0));
     if (failed == 0)
         failed = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
                                   SCMP_A0(SCMP_CMP_MASKED_EQ, namespaces, 0));
