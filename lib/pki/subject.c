@@ -64,7 +64,7 @@ lbm_pki_subject_parse(const char *uri, size_t len, struct lbm_pki_subject *out)
             return LBM_E_SYNTAX;
     } else if (strncmp(rest, "/user/", 6) == 0 && lbm_pki_name_valid(rest + 6)) {
         subject.kind = LBM_PKI_USER;
-        snprintf(subject.user, sizeof subject.user, "%s", rest + 6);
+        memcpy(subject.user, rest + 6, strlen(rest + 6) + 1);
     } else if (*rest != '\0') {
         return LBM_E_SYNTAX;
     }
