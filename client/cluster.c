@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lbctl cluster: a whole cluster on this machine, real daemons, one folder a host:
  *   DIR/cluster.json    who belongs to it
- *   DIR/hN/lbmapd.conf, lbmap.db, lbmapd.sock, lbmapd.pid, lbmapd.log */
+ *   DIR/ca              the authority that signs its hosts' certificates
+ *   DIR/hN/lbmapd.conf, identity, lbmap.db, lbmapd.sock, lbmapd.pid, lbmapd.log */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "client/cluster_dir.h"
+#include "client/cluster_pki.h"
 #include "client/daemon.h"
 #include "client/links.h"
 #include "client/process.h"
@@ -265,7 +267,8 @@ lay_out(const struct lbm_cli *client, struct lbm_cluster *cluster, const struct 
     uint16_t *port = lbm_alloc(h->n, sizeof *port);
     lbm_diag_set(&diag, LBM_E_NOMEM, cluster->dir, 0, "no memory for the hosts");
     enum lbm_status status = LBM_STATUS_DONE;
-    if (port == NULL || lbm_process_free_ports(h->n, port, &diag) != LBM_OK)
+    if (port == NULL || lbm_process_free_ports(h->n, port, &diag) != LBM_OK ||
+        lbm_cluster_authority(cluster, &diag) != LBM_OK)
         status = lbm_cli_fail(client, &diag);
     for (uint32_t p = 0; status == LBM_STATUS_DONE && p < h->n; p++) {
         struct lbm_place place = {.id = p};

@@ -10,6 +10,7 @@
 
 #include <jansson.h>
 
+#include "client/cluster_pki.h"
 #include "client/process.h"
 #include "file/file.h"
 #include "file/own.h"
@@ -135,8 +136,10 @@ lbm_cluster_configure(const struct lbm_cli *client, const struct lbm_cluster *cl
     }
     if (lbm_file_own_directory(path, &diag) != LBM_OK)
         return lbm_cli_refuse(client, &diag);
-    lbm_buf_printf(&text, "host = {\n    id = %" PRIu32 ";\n    name = \"%s\";\n    capacity = %.17g;\n",
-                   place->id, place->name, config->capacity);
+    if (lbm_cluster_identity(cluster, place, config->leader, &diag) != LBM_OK)
+        return lbm_cli_fail(client, &diag);
+    lbm_buf_printf(&text, "host = {\n    name = \"%s\";\n    capacity = %.17g;\n", place->name,
+                   config->capacity);
     for (unsigned k = 0; config->site != NULL && k < config->m; k++)
         lbm_buf_printf(&text, "%s%.17g", k == 0 ? "    site = ( " : ", ", config->site[k]);
     if (config->site != NULL)
@@ -146,13 +149,9 @@ lbm_cluster_configure(const struct lbm_cli *client, const struct lbm_cluster *cl
         lbm_buf_printf(&text, "%s { host = %" PRIu32 "; cost = %" PRIu32 "; }", i != 0 ? "," : "",
                        config->links[i].q, config->links[i].cost);
     lbm_buf_printf(&text, " );\n};\n");
-    if (config->leader == place)
-        lbm_buf_printf(&text, "cluster = \"local\";\nfounder = true;\n");
-    else
-        lbm_buf_printf(&text, "join = { host = %" PRIu32 "; address = \"%s\"; };\n", config->leader->id,
-                       config->leader->address);
     lbm_buf_printf(&text,
-                   "dimensions = %u;\nlisten = \"%s\";\ndata = \"lbmap.db\";\ncontrol = \"lbmapd.sock\";\n"
+                   "cluster = \"local\";\ndimensions = %u;\nlisten = \"%s\";\nidentity = \"identity\";\ndata "
+                   "= \"lbmap.db\";\ncontrol = \"lbmapd.sock\";\n"
                    "pid_file = \"lbmapd.pid\";\n",
                    config->m, place->address);
     enum lbm_err err = text.failed ? LBM_E_NOMEM

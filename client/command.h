@@ -15,7 +15,8 @@ extern const struct lbm_command lbm_command_submit, lbm_command_wait, lbm_comman
 extern const struct lbm_command lbm_command_plot, lbm_command_cancel, lbm_command_events, lbm_command_log;
 extern const struct lbm_command lbm_command_join, lbm_command_drain, lbm_command_leave, lbm_command_evict;
 extern const struct lbm_command lbm_command_set, lbm_command_explain, lbm_command_trace;
-extern const struct lbm_command lbm_command_network;
+extern const struct lbm_command lbm_command_network, lbm_command_init, lbm_command_token, lbm_command_enroll;
+extern const struct lbm_command lbm_command_revoke;
 
 /* The forms of a host spec, for --hosts of every command. */
 extern const struct lbm_choice lbm_host_forms[];

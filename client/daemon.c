@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 
@@ -23,14 +24,16 @@ lbm_daemon_open(struct lbm_daemon *daemon, const struct lbm_cli *client, const c
         lbm_diag_set(&diag, err, daemon->socket, 0, "this path is empty or too long for a Unix socket");
     else if (err == LBM_E_DENIED)
         lbm_diag_set(&diag, err, daemon->socket, 0,
-                     "permission denied: join the daemon's group, or ask as its user");
+                     "user %" PRIu32 " may not use this lbmapd, for the socket is not open to it: join the "
+                     "daemon's group, or ask an administrator",
+                     (uint32_t)geteuid());
     else
         lbm_diag_set(&diag, err, daemon->socket, 0,
                      "no daemon listens there; start lbmapd, or name its socket with -s");
     if (!quiet)
         (void)lbm_cli_fail(client, &diag);
     return err == LBM_E_RANGE    ? LBM_STATUS_USAGE
-           : err == LBM_E_DENIED ? LBM_STATUS_FAILED
+           : err == LBM_E_DENIED ? LBM_STATUS_DENIED
                                  : LBM_STATUS_UNREACHABLE;
 }
 
@@ -50,6 +53,8 @@ explain_failure(struct lbm_daemon *daemon, enum lbm_err err)
     enum lbm_status status = lbm_cli_fail(daemon->client, &diag);
     if (err == LBM_E_TIMEOUT)
         return LBM_STATUS_TIMED_OUT;
+    if (err == LBM_E_DENIED)
+        return LBM_STATUS_DENIED;
     return lost ? LBM_STATUS_UNREACHABLE : status;
 }
 

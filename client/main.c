@@ -9,11 +9,35 @@
 #include "client/command.h"
 
 static const struct lbm_command *const commands[] = {
-    &lbm_command_plan,    &lbm_command_eval,   &lbm_command_gen,   &lbm_command_convert, &lbm_command_cluster,
-    &lbm_command_status,  &lbm_command_hosts,  &lbm_command_jobs,  &lbm_command_submit,  &lbm_command_wait,
-    &lbm_command_map,     &lbm_command_locate, &lbm_command_plot,  &lbm_command_cancel,  &lbm_command_events,
-    &lbm_command_explain, &lbm_command_join,   &lbm_command_drain, &lbm_command_leave,   &lbm_command_evict,
-    &lbm_command_set,     &lbm_command_log,    &lbm_command_trace, &lbm_command_network, NULL,
+    &lbm_command_plan,
+    &lbm_command_eval,
+    &lbm_command_gen,
+    &lbm_command_convert,
+    &lbm_command_cluster,
+    &lbm_command_status,
+    &lbm_command_hosts,
+    &lbm_command_jobs,
+    &lbm_command_submit,
+    &lbm_command_wait,
+    &lbm_command_map,
+    &lbm_command_locate,
+    &lbm_command_plot,
+    &lbm_command_cancel,
+    &lbm_command_events,
+    &lbm_command_explain,
+    &lbm_command_join,
+    &lbm_command_drain,
+    &lbm_command_leave,
+    &lbm_command_evict,
+    &lbm_command_set,
+    &lbm_command_log,
+    &lbm_command_trace,
+    &lbm_command_network,
+    &lbm_command_init,
+    &lbm_command_token,
+    &lbm_command_enroll,
+    &lbm_command_revoke,
+    NULL,
 };
 
 static const struct lbm_option options[] = {
@@ -30,7 +54,8 @@ static const struct lbm_program program = {
     .commands = commands,
     .options = options,
     .n_options = LBM_GLOBAL_OPTIONS,
-    .statuses = "0 done, 1 refused or failed, 2 wrong usage or input, 3 daemon unreachable, 4 timed out",
+    .statuses = "0 done, 1 refused or failed, 2 wrong usage or input, 3 daemon unreachable, 4 timed out, 5 "
+                "not permitted",
 };
 
 static void

@@ -213,6 +213,60 @@ const struct lbm_command lbm_command_evict = {
     .run = run_evict,
 };
 
+/* ---- revoke -------------------------------------------------------------------------------------------- */
+
+static const struct lbm_option revoke_options[] = {
+    TIMEOUT_OPTION("10", "give up when the control log has not taken it by then"),
+};
+
+/* A host that has enrolled, but never joined, has an id and no name yet. */
+static enum lbm_status
+find_enrolled(struct lbm_daemon *daemon, uint32_t *host)
+{
+    const char *text = daemon->client->operand[0];
+    char *end;
+    unsigned long id = strtoul(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || id >= LBM_HOSTS_MAX)
+        return find_host(daemon, host);
+    *host = (uint32_t)id;
+    return LBM_STATUS_DONE;
+}
+
+static enum lbm_status
+run_revoke(const struct lbm_cli *client)
+{
+    struct lbm_daemon daemon;
+    Lbm__RevokeRequest revoke = LBM__REVOKE_REQUEST__INIT;
+    enum lbm_status status =
+        lbm_daemon_open(&daemon, client, NULL, (unsigned)(client->value[0].number * 1000), 0);
+    if (status != LBM_STATUS_DONE)
+        return status;
+    status = find_enrolled(&daemon, &revoke.host);
+    if (status == LBM_STATUS_DONE) {
+        Lbm__Request request = LBM__REQUEST__INIT;
+        request.what_case = LBM__REQUEST__WHAT_REVOKE;
+        request.revoke = &revoke;
+        status = lbm_daemon_ask(&daemon, &request, NULL, NULL);
+    }
+    lbm_daemon_close(&daemon);
+    return status;
+}
+
+const struct lbm_command lbm_command_revoke = {
+    .name = "revoke",
+    .text = "believe the certificate of a host no more, for good",
+    .help =
+        "All hosts refuse its connections and its messages from then on, and evict it as they evict one that "
+        "is "
+        "unreachable: its backup goes on with its vertices. Its id is not given again; the machine may enrol "
+        "again as another host.",
+    .options = revoke_options,
+    .n_options = 1,
+    .operands = evicted_operand,
+    .n_operands = 1,
+    .run = run_revoke,
+};
+
 /* ---- set ----------------------------------------------------------------------------------------------- */
 
 enum {

@@ -1,24 +1,41 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Addresses of hosts: "127.0.0.1:7005", "[::1]:7005", "localhost:7005". */
+/* Addresses of hosts: "10.0.3.7:7411", "[fd00::7]:7411", "ws3.dept.example:7411". */
 #ifndef LBM_DAEMON_ADDRESS_H
 #define LBM_DAEMON_ADDRESS_H
 
 #include <sys/socket.h>
 
 #include "base/err.h"
+#include "base/limits.h"
 
 struct lbm_address {
     struct sockaddr_storage storage;
     socklen_t len;
 };
 
-/* Read a loopback address with a port. Names are not looked up ("localhost" is 127.0.0.1), so this never
- * waits for a name server.
+/* The parts of an address as text. */
+struct lbm_address_text {
+    char host[LBM_ADDRESS_MAX + 1]; /* without brackets */
+    char port[6];
+    int is_numeric; /* no name has to be looked up */
+};
+
+/* Take an address apart. Names are not looked up, so this never waits.
  * In:      text; where and line say where it was written, for the message
  * Out:     *out, untouched on error
- * Errors:  LBM_E_SYNTAX not host:port; LBM_E_RANGE port not in 1 .. 65535; LBM_E_UNSUPPORTED not loopback:
- *          what peers say is not encrypted yet, so it must not leave the machine. */
+ * Errors:  LBM_E_SYNTAX not host:port; LBM_E_RANGE port not in 1 .. 65535. */
+enum lbm_err lbm_address_split(const char *text, const char *where, uint64_t line,
+                               struct lbm_address_text *out, struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* Read an address that is a number ("localhost" is 127.0.0.1), as one to listen at.
+ * Errors:  as lbm_address_split; LBM_E_UNSUPPORTED it is a name. */
 enum lbm_err lbm_address_parse(const char *text, const char *where, uint64_t line, struct lbm_address *out,
                                struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* Nonzero if it is no address of one host: all of this machine's, as in "[::]:7411". */
+int lbm_address_is_any(const struct lbm_address *address);
+
+/* Write an address as text, without its port if that is 0. Value: text. */
+const char *lbm_address_print(const struct sockaddr *address, char text[LBM_ADDRESS_MAX + 1]);
 
 #endif

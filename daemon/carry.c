@@ -32,6 +32,8 @@ deliver(struct loop *loop, const struct lbm_effect *effect, uint64_t connection)
     if (effect->kind == LBM_EFFECT_SEND)
         lbm_outgoing_send(loop->outgoing, effect->as.send.host, connection, effect->as.send.frame,
                           effect->as.send.len, effect->as.send.lossy);
+    else if (effect->as.reply.client & LBM_ENROL_CLIENT)
+        lbm_enrol_reply(loop->enrol, effect->as.reply.client, effect->as.reply.frame, effect->as.reply.len);
     else
         lbm_control_reply(loop->control, effect->as.reply.client, effect->as.reply.frame,
                           effect->as.reply.len);

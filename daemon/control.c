@@ -4,6 +4,7 @@
 #include "daemon/control.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -11,6 +12,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
+#include "daemon/access.h"
 #include "daemon/control_socket.h"
 #include "daemon/frames.h"
 #include "daemon/listener.h"
@@ -33,9 +35,12 @@ struct client {
     uint64_t id;
     uint32_t uid;
     pid_t pid;
-    int admin;
-    int busy;    /* it has much to read, and is not listened to meanwhile */
-    size_t sent; /* since it was last said that it has read all */
+    enum lbm_access access;
+    int busy;       /* it has much to read, and is not listened to meanwhile */
+    size_t sent;    /* since it was last said that it has read all */
+    uint64_t put;   /* bytes so far */
+    uint64_t taken; /* of these, those that had left at the last look */
+    int had_some;   /* others had not */
     enum fate fate;
     struct event *gone; /* once it is CLOSED */
     struct lbm_frames frames;
@@ -44,26 +49,17 @@ struct client {
 struct lbm_control {
     struct event_base *base;
     struct lbm_listener *listener;
+    struct event *looker; /* every LBM_CLIENT_STALL_S */
+    struct lbm_log_limit cut_lines, away_lines;
     struct event *reaper; /* closes what was cut from within a call */
     struct lbm_control_handler handler;
-    struct lbm_uids_setting admins;
+    struct lbm_rights_setting rights;
     char path[LBM_SOCKET_PATH_MAX + 1];
     struct client *clients;
     unsigned n_clients;
     uint64_t last_id;
     int paused;
 };
-
-static int
-is_admin(const struct lbm_control *control, uint32_t uid)
-{
-    if (uid == 0 || uid == geteuid())
-        return 1;
-    for (size_t i = 0; i < control->admins.n; i++)
-        if (control->admins.at[i] == uid)
-            return 1;
-    return 0;
-}
 
 static void
 free_client(struct client *client)
@@ -172,7 +168,7 @@ on_frame(void *context, const uint8_t *bytes, size_t len)
         dismiss(client, err, text);
         return LBM_OK;
     }
-    control->handler.request(control->handler.context, client->id, client->uid, client->admin, request);
+    control->handler.request(control->handler.context, client->id, client->uid, client->access, request);
     lbm__request__free_unpacked(request, NULL);
     return LBM_OK;
 }
@@ -215,19 +211,19 @@ on_event(struct bufferevent *bev, short what, void *context)
         forget(client);
         return;
     }
-    lbm_log(LBM_NOTE_WARNING, "client %" PRIu64 " (uid %" PRIu32 ") reads nothing: cut off", client->id,
-            client->uid);
+    lbm_log_limited(&client->control->cut_lines, LBM_NOTE_WARNING,
+                    "client %" PRIu64 " (uid %" PRIu32 ", pid %ld) reads nothing: cut off", client->id,
+                    client->uid, (long)client->pid);
     close_client(client);
 }
 
-/* Refuse a connection there is no room for: one frame into an empty socket's buffer. */
+/* Refuse a connection: one frame into an empty socket's buffer. */
 static void
-turn_away(evutil_socket_t fd)
+turn_away(evutil_socket_t fd, enum lbm_err code, const char *why)
 {
     uint8_t *frame;
     size_t len;
-    if (pack_refusal(LBM_E_BUSY, "too many clients are connected to lbmapd; try again", &frame, &len) ==
-        LBM_OK) {
+    if (pack_refusal(code, why, &frame, &len) == LBM_OK) {
         ssize_t sent = send(fd, frame, len, MSG_DONTWAIT | MSG_NOSIGNAL);
         (void)sent; /* it is turned away with or without the reason */
         free(frame);
@@ -236,7 +232,8 @@ turn_away(evutil_socket_t fd)
 }
 
 static struct client *
-add_client(struct lbm_control *control, evutil_socket_t fd, const struct ucred *peer, int admin)
+add_client(struct lbm_control *control, evutil_socket_t fd, const struct lbm_access_peer *peer,
+           enum lbm_access access)
 {
     struct client *client = lbm_alloc(1, sizeof *client);
     struct event *gone = client != NULL ? evtimer_new(control->base, on_gone, client) : NULL;
@@ -256,7 +253,7 @@ add_client(struct lbm_control *control, evutil_socket_t fd, const struct ucred *
     client->id = ++control->last_id;
     client->uid = peer->uid;
     client->pid = peer->pid;
-    client->admin = admin;
+    client->access = access;
     client->frames = (struct lbm_frames){
         .bev = bev, .bytes_max = LBM_FRAME_BYTES_MAX, .frame = on_frame, .context = client};
     client->next = control->clients;
@@ -270,18 +267,30 @@ on_accept(void *context, evutil_socket_t fd)
 {
     struct lbm_control *control = context;
     const struct timeval stall = {.tv_sec = LBM_CLIENT_STALL_S};
-    struct ucred peer;
-    socklen_t len = sizeof peer;
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) != 0) {
+    struct lbm_access_peer peer;
+    if (lbm_access_peer(fd, &peer) != LBM_OK) {
         close(fd);
         return;
     }
-    int admin = is_admin(control, peer.uid);
-    if (control->n_clients >= (admin ? LBM_CLIENTS_MAX : LBM_CLIENTS_MAX - LBM_CLIENTS_FOR_ADMINS)) {
-        turn_away(fd);
+    enum lbm_access access = lbm_access_of(&control->rights, &peer);
+    unsigned n_max = access == LBM_ACCESS_ADMIN ? LBM_CLIENTS_MAX : LBM_CLIENTS_MAX - LBM_CLIENTS_FOR_ADMINS;
+    if (access == LBM_ACCESS_NONE) {
+        char why[LBM_DIAG_TEXT_MAX];
+        snprintf(why, sizeof why,
+                 "user %" PRIu32 " may not use this lbmapd: it is in none of its groups (groups in "
+                 "lbmapd.conf(5)); ask an administrator",
+                 peer.uid);
+        lbm_log_limited(&control->away_lines, LBM_NOTE_INFO,
+                        "a client (uid %" PRIu32 ", pid %ld) is turned away: it is in none of the groups",
+                        peer.uid, (long)peer.pid);
+        turn_away(fd, LBM_E_DENIED, why);
         return;
     }
-    struct client *client = add_client(control, fd, &peer, admin);
+    if (control->n_clients >= n_max) {
+        turn_away(fd, LBM_E_BUSY, "too many clients are connected to lbmapd; try again");
+        return;
+    }
+    struct client *client = add_client(control, fd, &peer, access);
     if (client == NULL) {
         lbm_log(LBM_NOTE_ERROR, "out of memory for a client");
         return;
@@ -304,6 +313,7 @@ lbm_control_reply(struct lbm_control *control, uint64_t id, uint8_t *frame, size
     }
     enum lbm_err err = lbm_frames_put(client->frames.bev, frame, len, LBM_CLIENT_QUEUE_MAX);
     client->sent += len;
+    client->put += err == LBM_OK ? len : 0;
     if (err == LBM_OK) {
         if (!client->busy && lbm_frames_queued(client->frames.bev) > LBM_CLIENT_BUSY) {
             client->busy = 1;
@@ -311,22 +321,58 @@ lbm_control_reply(struct lbm_control *control, uint64_t id, uint8_t *frame, size
         }
         return;
     }
-    lbm_log(LBM_NOTE_WARNING, "client %" PRIu64 " (uid %" PRIu32 ") leaves %zu bytes unread: cut off", id,
-            client->uid, lbm_frames_queued(client->frames.bev));
+    lbm_log_limited(&control->cut_lines, LBM_NOTE_WARNING,
+                    "client %" PRIu64 " (uid %" PRIu32 ", pid %ld) leaves %zu bytes unread: cut off", id,
+                    client->uid, (long)client->pid, lbm_frames_queued(client->frames.bev));
     cut(client);
 }
 
+void
+lbm_control_look(struct lbm_control *control)
+{
+    for (struct client *c = control->clients; c != NULL; c = c->next) {
+        if (c->fate != STAYS && c->fate != LEAVES)
+            continue;
+        size_t left = lbm_frames_queued(c->frames.bev);
+        uint64_t taken = c->put > left ? c->put - left : 0;
+        int is_slow = c->had_some && left != 0 && taken - c->taken < LBM_CLIENT_LEAST;
+        c->taken = taken;
+        c->had_some = left != 0;
+        if (!is_slow)
+            continue;
+        lbm_log_limited(&control->cut_lines, LBM_NOTE_WARNING,
+                        "client %" PRIu64 " (uid %" PRIu32
+                        ", pid %ld) reads too slowly, %zu bytes are left: cut off",
+                        c->id, c->uid, (long)c->pid, left);
+        cut(c);
+    }
+}
+
+static void
+on_look(evutil_socket_t fd, short what, void *context)
+{
+    (void)fd;
+    (void)what;
+    lbm_control_look(context);
+}
+
 enum lbm_err
-lbm_control_new(struct event_base *base, const char *path, const struct lbm_uids_setting *admins,
+lbm_control_new(struct event_base *base, const char *path, const struct lbm_rights_setting *rights,
                 const struct lbm_control_handler *handler, struct lbm_control **out, struct lbm_diag *diag)
 {
     int fd;
-    enum lbm_err err = lbm_control_bind(path, &fd, diag);
+    enum lbm_err err = lbm_control_bind(path, lbm_access_socket_mode(rights), &fd, diag);
     if (err != LBM_OK)
         return err;
     struct lbm_control *control = lbm_alloc(1, sizeof *control);
     struct event *reaper = control != NULL ? event_new(base, -1, 0, on_reap, control) : NULL;
-    if (reaper == NULL) {
+    struct event *looker = control != NULL ? event_new(base, -1, EV_PERSIST, on_look, control) : NULL;
+    const struct timeval period = {.tv_sec = LBM_CLIENT_STALL_S};
+    if (reaper == NULL || looker == NULL || event_add(looker, &period) != 0) {
+        if (reaper != NULL)
+            event_free(reaper);
+        if (looker != NULL)
+            event_free(looker);
         close(fd);
         unlink(path);
         free(control);
@@ -334,8 +380,9 @@ lbm_control_new(struct event_base *base, const char *path, const struct lbm_uids
     }
     control->base = base;
     control->reaper = reaper;
+    control->looker = looker;
     control->handler = *handler;
-    control->admins = *admins;
+    control->rights = *rights;
     memcpy(control->path, path, strlen(path) + 1);
     err = lbm_listener_new(base, fd, path, on_accept, control, &control->listener, diag);
     if (err != LBM_OK) {
@@ -383,5 +430,6 @@ lbm_control_free(struct lbm_control *control)
     unlink(control->path);
     lbm_listener_free(control->listener);
     event_free(control->reaper);
+    event_free(control->looker);
     free(control);
 }

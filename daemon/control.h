@@ -19,6 +19,9 @@ enum {
     LBM_CLIENT_MUCH = 1 << 20,        /* bytes of which it is told that they have been read */
     LBM_CLIENT_STALL_S = 30,          /* a client that reads nothing for so long is cut off */
 };
+enum {
+    LBM_CLIENT_LEAST = 256 << 10
+}; /* bytes that a client reads in LBM_CLIENT_STALL_S while there are some */
 _Static_assert(LBM_CLIENTS_FOR_ADMINS < LBM_CLIENTS_MAX, "there are connections for others, too");
 _Static_assert(LBM_CLIENT_MUCH < LBM_CLIENT_BUSY && LBM_CLIENT_BUSY < LBM_CLIENT_QUEUE_MAX,
                "a client that reads slowly is not listened to before it is cut off");
@@ -29,18 +32,20 @@ struct lbm_control;
 struct lbm_control_handler {
     void *context;
     /* A validated request, borrowed. client: number of the connection, never used twice. */
-    void (*request)(void *context, uint64_t client, uint32_t uid, int admin, const Lbm__Request *request);
+    void (*request)(void *context, uint64_t client, uint32_t uid, enum lbm_access access,
+                    const Lbm__Request *request);
     /* It has read all that was sent to it, LBM_CLIENT_MUCH or more since this was last said. */
     void (*read)(void *context, uint64_t client);
     /* It has ended the connection; or this side has, so long ago that it works on nothing any more. */
     void (*gone)(void *context, uint64_t client);
 };
 
-/* Bind, with mode 0660, and listen. A socket file nobody listens at is replaced.
- * In:      path of the socket; admins next to root and this process's user, copied
- * Errors:  LBM_E_BUSY another process listens there; LBM_E_EXISTS something else is there; LBM_E_DENIED,
- *          LBM_E_IO, LBM_E_NOMEM. */
-enum lbm_err lbm_control_new(struct event_base *base, const char *path, const struct lbm_uids_setting *admins,
+/* Bind, with the mode of lbm_access_socket_mode, and listen. A socket file nobody listens at is replaced.
+ * Clients without any access are told so and turned away. In:      path of the socket; rights, copied Errors:
+ * LBM_E_BUSY another process listens there; LBM_E_EXISTS something else is there; LBM_E_DENIED, LBM_E_IO,
+ * LBM_E_NOMEM. */
+enum lbm_err lbm_control_new(struct event_base *base, const char *path,
+                             const struct lbm_rights_setting *rights,
                              const struct lbm_control_handler *handler, struct lbm_control **out,
                              struct lbm_diag *diag) LBM_MUST_CHECK;
 
@@ -50,6 +55,10 @@ void lbm_control_reply(struct lbm_control *control, uint64_t client, uint8_t *fr
 
 /* Processes at the other end.  Out: pid [at most max]. Value: how many. */
 size_t lbm_control_processes(const struct lbm_control *control, pid_t *pid, size_t max);
+
+/* Cut off who has had answers to read since the last look and has read less than LBM_CLIENT_LEAST. Called
+ * every LBM_CLIENT_STALL_S; tests call it themselves. */
+void lbm_control_look(struct lbm_control *control);
 
 /* Stop (nonzero) or go on (0) reading requests. */
 void lbm_control_pause(struct lbm_control *control, int paused);

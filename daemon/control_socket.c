@@ -43,7 +43,7 @@ remove_stale(const char *path, const struct sockaddr_un *address, struct lbm_dia
 }
 
 enum lbm_err
-lbm_control_bind(const char *path, int *out, struct lbm_diag *diag)
+lbm_control_bind(const char *path, mode_t mode, int *out, struct lbm_diag *diag)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     LBM_ASSERT(strlen(path) < sizeof address.sun_path); /* settings have checked it */
@@ -55,7 +55,7 @@ lbm_control_bind(const char *path, int *out, struct lbm_diag *diag)
     if (fd < 0)
         return refuse(path, errno, "no socket", diag);
     /* The mask, not a chmod afterwards: there is no moment at which everybody may connect. */
-    mode_t before = umask(0117);
+    mode_t before = umask(0777 & ~mode);
     int failed = bind(fd, (const struct sockaddr *)&address, sizeof address) != 0;
     int error = errno;
     umask(before);

@@ -3,10 +3,12 @@
 #ifndef LBM_DAEMON_CONTROL_SOCKET_H
 #define LBM_DAEMON_CONTROL_SOCKET_H
 
+#include <sys/types.h>
+
 #include "base/err.h"
 
-/* A nonblocking socket bound to path with mode 0660.
+/* A nonblocking socket bound to path with that mode.
  * Out:     *fd owned by the caller. Errors: as lbm_control_new. */
-enum lbm_err lbm_control_bind(const char *path, int *fd, struct lbm_diag *diag) LBM_MUST_CHECK;
+enum lbm_err lbm_control_bind(const char *path, mode_t mode, int *fd, struct lbm_diag *diag) LBM_MUST_CHECK;
 
 #endif

@@ -11,6 +11,8 @@
 enum {
     READ_BYTES = 256 << 10, /* at once: other connections wait meanwhile */
     WRITE_BYTES = 1 << 20,
+    COPIED_BYTES =
+        2048, /* frames up to that size are put together: TLS makes a record, and a call, of each piece */
 };
 _Static_assert(READ_BYTES <= LBM_FRAME_BYTES_MAX && WRITE_BYTES <= LBM_FRAME_BYTES_MAX,
                "no more at once than a frame");
@@ -73,10 +75,15 @@ lbm_frames_put(struct bufferevent *bev, uint8_t *frame, size_t len, size_t queue
 {
     struct evbuffer *output = bufferevent_get_output(bev);
     enum lbm_err err = LBM_OK;
-    if (evbuffer_get_length(output) + len > queue_max)
+    if (evbuffer_get_length(output) + len > queue_max) {
         err = LBM_E_LIMIT;
-    else if (evbuffer_add_reference(output, frame, len, free_frame, frame) != 0)
+    } else if (len <= COPIED_BYTES) {
+        err = evbuffer_add(output, frame, len) == 0 ? LBM_OK : LBM_E_NOMEM;
+        free(frame);
+        return err;
+    } else if (evbuffer_add_reference(output, frame, len, free_frame, frame) != 0) {
         err = LBM_E_NOMEM;
+    }
     if (err != LBM_OK)
         free(frame);
     return err;

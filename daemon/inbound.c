@@ -2,6 +2,7 @@
 #include "daemon/inbound.h"
 
 #include <errno.h>
+#include <event2/bufferevent_ssl.h>
 #include <inttypes.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -17,8 +18,9 @@
 
 enum {
     HELLO_BYTES_MAX = 4096, /* name, address and numbers fit; nothing larger is buffered for a stranger */
-    HELLO_WAIT_S = 5,
-    STRANGERS_MAX = 64, /* connections that have not said Hello; the oldest gives way */
+    HELLO_WAIT_S = 5,       /* from being accepted to a Hello, the handshake between them */
+    STRANGERS_MAX = 64,     /* connections that have not said Hello; the oldest gives way */
+    COMPLAINT_S = 60,       /* between log lines about strangers */
 };
 _Static_assert(HELLO_BYTES_MAX >= LBM_NAME_MAX + LBM_ADDRESS_MAX + 256, "a Hello of the longest names fits");
 
@@ -26,16 +28,42 @@ struct connection {
     struct lbm_inbound *inbound;
     struct connection *next; /* newest first */
     struct lbm_frames frames;
-    uint32_t src; /* LBM_NONE before the Hello */
+    struct event *timer;            /* ends a stranger */
+    char from[LBM_ADDRESS_MAX + 1]; /* the other end's address */
+    uint32_t host;                  /* that its certificate names; LBM_NONE before the handshake is over */
+    uint32_t src;                   /* the same once it has said Hello, else LBM_NONE */
 };
 
 struct lbm_inbound {
     struct event_base *base;
+    struct lbm_tls *tls;
     struct lbm_listener *listener;
     struct lbm_inbound_handler handler;
     struct connection *connections;
     int paused;
+    time_t complained; /* when something was last said of a stranger */
+    unsigned unsaid;   /* strangers since then of whom nothing was said */
 };
+
+/* Strangers must not fill the log: one line now and then, with the number of those left out. */
+static void
+complain(struct connection *connection, const char *why)
+{
+    struct lbm_inbound *inbound = connection->inbound;
+    struct timeval now;
+    event_base_gettimeofday_cached(inbound->base, &now);
+    if (inbound->complained != 0 && now.tv_sec >= inbound->complained &&
+        now.tv_sec - inbound->complained < COMPLAINT_S) {
+        inbound->unsaid++;
+        return;
+    }
+    char more[64] = "";
+    if (inbound->unsaid != 0)
+        snprintf(more, sizeof more, " (and %u others before it)", inbound->unsaid);
+    lbm_log(LBM_NOTE_WARNING, "refused a connection from %s: %s%s", connection->from, why, more);
+    inbound->complained = now.tv_sec;
+    inbound->unsaid = 0;
+}
 
 static void
 drop(struct connection *connection)
@@ -44,7 +72,9 @@ drop(struct connection *connection)
     while (*link != connection)
         link = &(*link)->next;
     *link = connection->next;
-    bufferevent_free(connection->frames.bev);
+    if (connection->frames.bev != NULL)
+        bufferevent_free(connection->frames.bev);
+    event_free(connection->timer);
     free(connection);
 }
 
@@ -60,8 +90,10 @@ limit_strangers(struct lbm_inbound *inbound)
             strangers++;
         }
     }
-    if (strangers >= STRANGERS_MAX)
+    if (strangers >= STRANGERS_MAX) {
+        complain(oldest, "too many connect at once");
         drop(oldest);
+    }
 }
 
 /* The old connection of a host that has connected again: its other end is gone. */
@@ -83,12 +115,12 @@ check_source(struct connection *connection, const Lbm__Peer *message)
     if (connection->src != LBM_NONE)
         return message->src == connection->src ? LBM_OK : LBM_E_DENIED;
     const struct lbm_inbound_handler *handler = &connection->inbound->handler;
-    if (message->body_case != LBM__PEER__BODY_HELLO || message->src >= LBM_HOSTS_MAX ||
+    if (message->body_case != LBM__PEER__BODY_HELLO || message->src != connection->host ||
         !handler->accepts(handler->context, message))
         return LBM_E_DENIED;
     connection->src = message->src;
     connection->frames.bytes_max = LBM_FRAME_BYTES_MAX;
-    bufferevent_set_timeouts(connection->frames.bev, NULL, NULL);
+    event_del(connection->timer);
     replace(connection);
     lbm_log(LBM_NOTE_DEBUG, "host %" PRIu32 " has connected", connection->src);
     return LBM_OK;
@@ -122,11 +154,33 @@ on_read(struct bufferevent *bev, void *context)
     if (err == LBM_OK)
         return;
     if (connection->src == LBM_NONE)
-        lbm_log(LBM_NOTE_WARNING, "closing a connection that does not begin with a Hello for this host: %s",
-                lbm_err_text(err));
+        complain(connection, "it does not begin with its own Hello for this host");
     else
         lbm_log(LBM_NOTE_WARNING, "closing the connection from host %" PRIu32 ": %s", connection->src,
                 lbm_err_text(err));
+    drop(connection);
+}
+
+/* The handshake is over: the certificate is good for what is spoken from here on. */
+static void
+on_handshake(struct connection *connection)
+{
+    const struct lbm_inbound_handler *handler = &connection->inbound->handler;
+    const SSL *ssl = bufferevent_openssl_get_ssl(connection->frames.bev);
+    enum lbm_tls_use use = lbm_tls_use_of(ssl);
+    struct lbm_pki_subject peer;
+    if (use == LBM_TLS_PEER && lbm_tls_peer(ssl, &peer)) {
+        connection->host = peer.host;
+        return;
+    }
+    if (use == LBM_TLS_NONE || handler->other == NULL) {
+        complain(connection, "it speaks no protocol of lbmap");
+        drop(connection);
+        return;
+    }
+    struct bufferevent *bev = connection->frames.bev;
+    connection->frames.bev = NULL;
+    handler->other(handler->context, use, bev, connection->from);
     drop(connection);
 }
 
@@ -134,12 +188,66 @@ static void
 on_event(struct bufferevent *bev, short what, void *context)
 {
     struct connection *connection = context;
-    (void)bev;
-    if (connection->src != LBM_NONE)
+    char why[LBM_DIAG_TEXT_MAX];
+    if (what & BEV_EVENT_CONNECTED) {
+        on_handshake(connection);
+        return;
+    }
+    if (connection->src != LBM_NONE) {
         lbm_log(LBM_NOTE_DEBUG, "host %" PRIu32 " has closed its connection", connection->src);
-    else if (what & BEV_EVENT_TIMEOUT)
-        lbm_log(LBM_NOTE_WARNING, "closing a connection that has not said Hello in %d s", HELLO_WAIT_S);
+    } else if (connection->host == LBM_NONE) {
+        lbm_tls_reason(bufferevent_openssl_get_ssl(bev), bufferevent_get_openssl_error(bev), why);
+        complain(connection, why);
+    }
     drop(connection);
+}
+
+static void
+on_timer(evutil_socket_t fd, short what, void *context)
+{
+    struct connection *connection = context;
+    (void)fd;
+    (void)what;
+    complain(connection, "it has not said in time who it is");
+    drop(connection);
+}
+
+static void
+name_other_end(evutil_socket_t fd, char from[LBM_ADDRESS_MAX + 1])
+{
+    struct sockaddr_storage address = {0};
+    socklen_t len = sizeof address;
+    if (getpeername(fd, (struct sockaddr *)&address, &len) == 0)
+        lbm_address_print((const struct sockaddr *)&address, from);
+    else
+        snprintf(from, LBM_ADDRESS_MAX + 1, "somebody who has gone");
+}
+
+/* Takes fd. Value: NULL if memory is short. */
+static struct connection *
+new_connection(struct lbm_inbound *inbound, evutil_socket_t fd)
+{
+    struct connection *connection = lbm_alloc(1, sizeof *connection);
+    struct event *timer = connection != NULL ? evtimer_new(inbound->base, on_timer, connection) : NULL;
+    SSL *ssl = timer != NULL ? lbm_tls_accept(inbound->tls) : NULL;
+    struct bufferevent *bev =
+        ssl != NULL ? bufferevent_openssl_socket_new(inbound->base, fd, ssl, BUFFEREVENT_SSL_ACCEPTING,
+                                                     BEV_OPT_CLOSE_ON_FREE)
+                    : NULL;
+    if (bev == NULL) {
+        SSL_free(ssl);
+        if (timer != NULL)
+            event_free(timer);
+        free(connection);
+        close(fd);
+        return NULL;
+    }
+    connection->inbound = inbound;
+    connection->timer = timer;
+    connection->host = connection->src = LBM_NONE;
+    connection->frames = (struct lbm_frames){
+        .bev = bev, .bytes_max = HELLO_BYTES_MAX, .frame = on_frame, .context = connection};
+    return connection;
 }
 
 static void
@@ -147,42 +255,35 @@ on_accept(void *context, evutil_socket_t fd)
 {
     struct lbm_inbound *inbound = context;
     const struct timeval wait = {.tv_sec = HELLO_WAIT_S};
+    const int on = 1;
     limit_strangers(inbound);
-    struct connection *connection = lbm_alloc(1, sizeof *connection);
-    struct bufferevent *bev = bufferevent_socket_new(inbound->base, fd, BEV_OPT_CLOSE_ON_FREE);
-    if (connection == NULL || bev == NULL) {
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on); /* the handshake does not wait */
+    struct connection *connection = new_connection(inbound, fd);
+    if (connection == NULL) {
         lbm_log(LBM_NOTE_ERROR, "out of memory for a connection");
-        free(connection);
-        if (bev != NULL)
-            bufferevent_free(bev);
-        else
-            close(fd);
         return;
     }
-    connection->inbound = inbound;
-    connection->src = LBM_NONE;
-    connection->frames = (struct lbm_frames){
-        .bev = bev, .bytes_max = HELLO_BYTES_MAX, .frame = on_frame, .context = connection};
+    name_other_end(fd, connection->from);
     connection->next = inbound->connections;
     inbound->connections = connection;
-    lbm_frames_tune(bev);
-    bufferevent_setcb(bev, on_read, NULL, on_event, connection);
-    bufferevent_set_timeouts(bev, &wait, NULL);
-    bufferevent_disable(bev, EV_WRITE);
-    if (!inbound->paused)
-        bufferevent_enable(bev, EV_READ);
+    lbm_frames_tune(connection->frames.bev);
+    bufferevent_setcb(connection->frames.bev, on_read, NULL, on_event, connection);
+    event_add(connection->timer, &wait);
+    bufferevent_enable(connection->frames.bev, inbound->paused ? EV_WRITE : EV_READ | EV_WRITE);
 }
 
 /* A socket bound to the address, or -1 with errno. */
 static int
 bind_to(const struct lbm_address *address)
 {
-    const int on = 1;
+    const int on = 1, off = 0;
     int fd = socket(address->storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return -1;
-    /* A daemon that starts again must not wait for the old connections' TIME_WAIT. */
+    /* A daemon that starts again must not wait for the old connections' TIME_WAIT; [::] is IPv4, too. */
     if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
+        (address->storage.ss_family != AF_INET6 ||
+         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off) == 0) &&
         bind(fd, (const struct sockaddr *)&address->storage, address->len) == 0)
         return fd;
     int error = errno;
@@ -192,8 +293,9 @@ bind_to(const struct lbm_address *address)
 }
 
 enum lbm_err
-lbm_inbound_new(struct event_base *base, const struct lbm_address *address, const char *what,
-                const struct lbm_inbound_handler *handler, struct lbm_inbound **out, struct lbm_diag *diag)
+lbm_inbound_new(struct event_base *base, struct lbm_tls *tls, const struct lbm_address *address,
+                const char *what, const struct lbm_inbound_handler *handler, struct lbm_inbound **out,
+                struct lbm_diag *diag)
 {
     int fd = bind_to(address);
     if (fd < 0 && errno == EADDRINUSE)
@@ -207,6 +309,7 @@ lbm_inbound_new(struct event_base *base, const struct lbm_address *address, cons
         return lbm_diag_set(diag, LBM_E_NOMEM, what, 0, "out of memory");
     }
     inbound->base = base;
+    inbound->tls = tls;
     inbound->handler = *handler;
     enum lbm_err err = lbm_listener_new(base, fd, what, on_accept, inbound, &inbound->listener, diag);
     if (err != LBM_OK) {
@@ -215,6 +318,17 @@ lbm_inbound_new(struct event_base *base, const struct lbm_address *address, cons
     }
     *out = inbound;
     return LBM_OK;
+}
+
+void
+lbm_inbound_cut(struct lbm_inbound *inbound, uint32_t host)
+{
+    struct connection *next;
+    for (struct connection *c = inbound->connections; c != NULL; c = next) {
+        next = c->next;
+        if (c->host == host)
+            shutdown(bufferevent_getfd(c->frames.bev), SHUT_RDWR); /* on_event drops it */
+    }
 }
 
 void

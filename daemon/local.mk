@@ -1,16 +1,17 @@
 # daemon
 # Everything but the loop is a library, so that each part is tested on its own.
 noinst_LIBRARIES += daemon/libdaemon.a
-daemon_libdaemon_a_SOURCES = daemon/address.c daemon/address.h daemon/control.c daemon/control.h \
-	daemon/control_socket.c daemon/control_socket.h daemon/etcd.c daemon/etcd.h daemon/etcd_message.c \
+daemon_libdaemon_a_SOURCES = daemon/access.c daemon/access.h daemon/address.c daemon/address.h daemon/contacts.c daemon/contacts.h daemon/control.c daemon/control.h \
+	daemon/control_socket.c daemon/control_socket.h daemon/enrol.c daemon/enrol.h daemon/etcd.c daemon/etcd.h daemon/etcd_message.c \
 	daemon/etcd_message.h daemon/frames.c daemon/frames.h daemon/http.c daemon/http.h daemon/inbound.c \
 	daemon/inbound.h daemon/lease_page.c daemon/lease_page.h daemon/listener.c daemon/listener.h \
 	daemon/log.c daemon/log.h daemon/outgoing.c daemon/outgoing.h daemon/plan_worker.c daemon/plan_worker.h \
+	daemon/renew.c daemon/renew.h daemon/resolver.c daemon/resolver.h daemon/sandbox.c daemon/sandbox.h \
 	daemon/settings.c daemon/settings.h daemon/settings_value.c daemon/settings_value.h daemon/spare.c \
 	daemon/spare.h daemon/store_worker.c daemon/store_worker.h daemon/supervisor.c daemon/supervisor.h \
 	daemon/worker.c daemon/worker.h
-daemon_cflags = $(AM_CFLAGS) $(EVENT_CFLAGS) $(CONFIG_CFLAGS) $(CURL_CFLAGS) $(JANSSON_CFLAGS) \
-	$(PROTOBUF_CFLAGS) $(SYSTEMD_CFLAGS) -pthread
+daemon_cflags = $(AM_CFLAGS) $(EVENT_CFLAGS) $(EVENT_SSL_CFLAGS) $(OPENSSL_CFLAGS) $(CONFIG_CFLAGS) $(CURL_CFLAGS) $(JANSSON_CFLAGS) \
+	$(PROTOBUF_CFLAGS) $(SYSTEMD_CFLAGS) $(SECCOMP_CFLAGS) -pthread
 daemon_libdaemon_a_CFLAGS = $(daemon_cflags)
 $(daemon_libdaemon_a_OBJECTS) $(daemon_lbmapd_OBJECTS): $(pb_headers)
 sbin_PROGRAMS += daemon/lbmapd
@@ -18,10 +19,11 @@ daemon_lbmapd_SOURCES = daemon/carry.c daemon/loop.c daemon/loop.h daemon/loop_i
 	daemon/parts.c
 daemon_lbmapd_CFLAGS = $(daemon_cflags)
 daemon_lbmapd_LDADD = daemon/libdaemon.a lib/file/libfile.a lib/threads/libthreads.a lib/store/libstore.a \
+	lib/pki/libpki.a \
 	lib/node/libnode.a lib/map/libmap.a lib/embed/libembed.a lib/balance/libbalance.a lib/space/libspace.a \
 	lib/host/libhost.a lib/graph/libgraph.a lib/wire/libwire.a lib/wire/libpb.a lib/base/libbase.a \
-	$(CURL_LIBS) $(JANSSON_LIBS) $(EVENT_LIBS) $(CONFIG_LIBS) $(SQLITE_LIBS) $(ZLIB_LIBS) $(ARCHIVE_LIBS) \
-	$(PROTOBUF_LIBS) $(host_libs) $(QHULL_LIBS) $(EXPAT_LIBS) $(PLANARITY_LIBS) $(SYSTEMD_LIBS) -lm
+	$(CURL_LIBS) $(JANSSON_LIBS) $(EVENT_SSL_LIBS) $(EVENT_LIBS) $(OPENSSL_LIBS) $(CONFIG_LIBS) $(SQLITE_LIBS) $(ZLIB_LIBS) $(ARCHIVE_LIBS) \
+	$(PROTOBUF_LIBS) $(host_libs) $(QHULL_LIBS) $(EXPAT_LIBS) $(PLANARITY_LIBS) $(SYSTEMD_LIBS) $(SECCOMP_LIBS) -lm
 # The example never replaces a configuration: it is installed next to it.
 lbmapconfdir = $(sysconfdir)/lbmap
 lbmapconf_DATA = conf/lbmapd.conf.example

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "daemon/log.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -99,6 +100,31 @@ lbm_log(enum lbm_note_level level, const char *fmt, ...)
     /* One write, so that lines of threads do not mix. Nothing can be done about a log that is gone. */
     ssize_t written = write(STDERR_FILENO, line, len);
     (void)written;
+}
+
+void
+lbm_log_limited(struct lbm_log_limit *limit, enum lbm_note_level level, const char *fmt, ...)
+{
+    char text[LINE_BYTES_MAX], more[64] = "";
+    struct timespec now;
+    va_list args;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (limit->lines == 0 || now.tv_sec - limit->since_s >= LBM_LOG_PERIOD_S) {
+        limit->since_s = now.tv_sec;
+        limit->lines = 0;
+    }
+    if (limit->lines == LBM_LOG_BURST) {
+        limit->more++;
+        return;
+    }
+    limit->lines++;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    if (limit->more != 0)
+        snprintf(more, sizeof more, " (%" PRIu64 " such lines were left out)", limit->more);
+    limit->more = 0;
+    lbm_log(level, "%s%s", text, more);
 }
 
 void

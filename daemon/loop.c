@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "daemon/contacts.h"
 #include "daemon/log.h"
 #include "daemon/loop_internal.h"
 #include "daemon/supervisor.h"
@@ -150,12 +151,12 @@ on_caught_up(void *context, uint32_t host)
 }
 
 static void
-on_request(void *context, uint64_t client, uint32_t uid, int admin, const Lbm__Request *request)
+on_request(void *context, uint64_t client, uint32_t uid, enum lbm_access access, const Lbm__Request *request)
 {
     struct lbm_event event = {.kind = LBM_EVENT_REQUEST};
     event.as.request.client = client;
     event.as.request.uid = uid;
-    event.as.request.admin = admin;
+    event.as.request.access = access;
     event.as.request.request = request;
     step(context, &event);
 }
@@ -170,6 +171,39 @@ static void
 on_gone(void *context, uint64_t client)
 {
     step(context, &(struct lbm_event){.kind = LBM_EVENT_CLIENT_GONE, .as.client = client});
+}
+
+/* ---- certificates -------------------------------------------------------------------------------------- */
+
+static void
+on_other(void *context, enum lbm_tls_use use, struct bufferevent *bev, const char *from)
+{
+    struct loop *loop = context;
+    if (use == LBM_TLS_ENROL)
+        lbm_enrol_accept(loop->enrol, bev, from);
+    else
+        bufferevent_free(bev);
+}
+
+static void
+on_enrol_request(void *context, uint64_t client, const Lbm__Request *request)
+{
+    on_request(context, client, 0, LBM_ACCESS_ADMIN, request);
+}
+
+static size_t
+enrol_contacts(void *context, struct lbm_node_contact *contacts, size_t max)
+{
+    struct loop *loop = context;
+    contacts[0].host = loop->identity.subject.host;
+    snprintf(contacts[0].address, sizeof contacts[0].address, "%s", loop->config.settings->address);
+    return 1 + lbm_node_contacts(loop->node, contacts + 1, max - 1);
+}
+
+static const char *
+enrol_cluster_name(void *context)
+{
+    return lbm_node_cluster_name(((struct loop *)context)->node);
 }
 
 static void
@@ -280,6 +314,45 @@ on_watchdog(evutil_socket_t fd, short what, void *context)
     lbm_supervisor_alive();
 }
 
+/* Hosts that the log says are believed no more: their connections end; none begins any more. */
+static void
+cut_revoked(struct loop *loop)
+{
+    for (uint32_t host = 0; host < LBM_HOSTS_MAX; host++)
+        if (lbm_node_revoked(loop->node, host)) {
+            lbm_inbound_cut(loop->inbound, host);
+            lbm_outgoing_cut(loop->outgoing, host);
+        }
+}
+
+/* What this host needs to find the others if its disk is lost follows from the log. */
+static void
+keep_contacts(struct loop *loop)
+{
+    struct lbm_node_contact contacts[LBM_CONTACTS_MAX], kept[LBM_CONTACTS_MAX] = {0};
+    const char *dir = loop->config.settings->identity;
+    struct lbm_diag diag = {0};
+    size_t n_kept = 0;
+    uint64_t view = lbm_node_view(loop->node);
+    size_t n = lbm_node_contacts(loop->node, contacts, LBM_CONTACTS_MAX);
+    if (view == loop->contacts_view)
+        return;
+    loop->contacts_view = view;
+    cut_revoked(loop);
+    if (n == 0)
+        return;
+    if (lbm_contacts_read(dir, LBM_NONE, kept, &n_kept, NULL) == LBM_OK && n_kept == n) {
+        size_t same = 0;
+        while (same < n && kept[same].host == contacts[same].host &&
+               strcmp(kept[same].address, contacts[same].address) == 0)
+            same++;
+        if (same == n)
+            return;
+    }
+    if (lbm_contacts_write(dir, contacts, n, &diag) != LBM_OK)
+        lbm_log_diag(LBM_NOTE_WARNING, &diag);
+}
+
 /* A host that is at rest commits nothing: it notices here that its database is gone. */
 static void
 on_check(evutil_socket_t fd, short what, void *context)
@@ -288,6 +361,7 @@ on_check(evutil_socket_t fd, short what, void *context)
     struct lbm_diag diag = {0};
     (void)fd;
     (void)what;
+    keep_contacts(loop);
     if (lbm_store_worker_in_place(loop->store_worker, &diag) == LBM_OK)
         return;
     lbm_log_diag(LBM_NOTE_ERROR, &diag);
@@ -387,8 +461,8 @@ run(struct loop *loop, struct lbm_recovered *recovered)
     lbm_recovered_free(recovered);
     if (loop->stopping)
         return;
-    snprintf(status, sizeof status, "host %" PRIu32 " at %s", loop->config.settings->host.id,
-             loop->config.settings->listen);
+    snprintf(status, sizeof status, "host %" PRIu32 " at %s", loop->identity.subject.host,
+             loop->config.settings->address);
     lbm_log(LBM_NOTE_INFO, "ready: %s", status);
     lbm_supervisor_ready(status);
     if (event_base_dispatch(loop->base) < 0) {
@@ -401,7 +475,13 @@ enum lbm_exit
 lbm_loop_run(const struct lbm_loop_config *config)
 {
     struct loop loop = {.config = *config, .timer_fd = -1};
-    const struct lbm_inbound_handler inbound = {.context = &loop, .accepts = accepts, .message = on_message};
+    const struct lbm_inbound_handler inbound = {
+        .context = &loop, .accepts = accepts, .message = on_message, .other = on_other};
+    const struct lbm_enrol_handler enrol = {.context = &loop,
+                                            .request = on_enrol_request,
+                                            .gone = on_gone,
+                                            .contacts = enrol_contacts,
+                                            .cluster_name = enrol_cluster_name};
     const struct lbm_outgoing_handler outgoing = {
         .context = &loop, .up = on_up, .down = on_down, .caught_up = on_caught_up};
     const struct lbm_control_handler control = {
@@ -412,7 +492,7 @@ lbm_loop_run(const struct lbm_loop_config *config)
     struct lbm_diag diag = {0};
     enum lbm_err err = open_base(&loop, &diag);
     if (err == LBM_OK)
-        err = parts_open(&loop, &inbound, &outgoing, &control, &etcd, &recovered, &diag);
+        err = parts_open(&loop, &inbound, &outgoing, &control, &enrol, &etcd, &recovered, &diag);
     if (err == LBM_OK)
         err = watch_all(&loop, &diag);
     if (err == LBM_OK) {

@@ -4,12 +4,14 @@
 #define LBM_DAEMON_LOOP_INTERNAL_H
 
 #include "daemon/control.h"
+#include "daemon/enrol.h"
 #include "daemon/etcd.h"
 #include "daemon/inbound.h"
 #include "daemon/lease_page.h"
 #include "daemon/loop.h"
 #include "daemon/outgoing.h"
 #include "daemon/plan_worker.h"
+#include "daemon/renew.h"
 #include "daemon/spare.h"
 #include "daemon/store_worker.h"
 
@@ -37,9 +39,15 @@ struct loop {
     struct lbm_store *store; /* until the worker takes it */
     struct lbm_store_worker *store_worker;
     struct lbm_plan_worker *plan_worker;
+    struct lbm_identity identity;
+    struct lbm_tls *tls;
+    struct lbm_resolver *resolver;
+    uint64_t contacts_view; /* index of the control log that the file of contacts was looked at for */
     struct lbm_inbound *inbound;
     struct lbm_outgoing *outgoing;
     struct lbm_control *control;
+    struct lbm_enrol *enrol;
+    struct lbm_renew *renew;
     struct lbm_etcd *etcd; /* NULL: a daemon orders the control log */
     struct lbm_lease_file *lease_file;
     struct lbm_spare *spare; /* NULL: the capacity is not measured */
@@ -78,8 +86,9 @@ void carry_drop(struct loop *loop);
  * Out:     *recovered owned by the caller. What was opened before an error is for parts_close. */
 enum lbm_err parts_open(struct loop *loop, const struct lbm_inbound_handler *inbound,
                         const struct lbm_outgoing_handler *outgoing,
-                        const struct lbm_control_handler *control, const struct lbm_etcd_handler *etcd,
-                        struct lbm_recovered **recovered, struct lbm_diag *diag) LBM_MUST_CHECK;
+                        const struct lbm_control_handler *control, const struct lbm_enrol_handler *enrol,
+                        const struct lbm_etcd_handler *etcd, struct lbm_recovered **recovered,
+                        struct lbm_diag *diag) LBM_MUST_CHECK;
 
 /* Store what the node asked for, close everything, and free the node. */
 void parts_close(struct loop *loop);

@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "daemon/log.h"
 #include "daemon/loop.h"
+#include "daemon/sandbox.h"
 #include "daemon/settings.h"
 
 #define DEFAULT_SETTINGS LBM_SYSCONFDIR "/lbmap/lbmapd.conf"
@@ -139,7 +140,12 @@ run(const struct arguments *arguments)
             .settings = &settings, .settings_path = arguments->settings_path, .debug = arguments->debug};
         if (!arguments->debug)
             lbm_log_set_level(settings.log);
-        status = lbm_loop_run(&config);
+        if (lbm_sandbox_enter(settings.sandbox, &diag) == LBM_OK) {
+            status = lbm_loop_run(&config);
+        } else {
+            lbm_log_diag(LBM_NOTE_ERROR, &diag);
+            status = LBM_EXIT_FAILED;
+        }
     }
     lbm_settings_free(&settings);
     return status;

@@ -2,6 +2,7 @@
 #include "daemon/outgoing.h"
 
 #include <errno.h>
+#include <event2/bufferevent_ssl.h>
 #include <inttypes.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -13,7 +14,6 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "daemon/address.h"
 #include "daemon/frames.h"
 #include "daemon/log.h"
 
@@ -27,6 +27,7 @@ enum {
 
 enum state {
     PAUSED,     /* the timer connects again */
+    RESOLVING,  /* its name is looked up */
     CONNECTING, /* the timer gives up */
     UP,
     BROKEN, /* given up within a call; the timer closes, at once */
@@ -36,7 +37,9 @@ struct peer {
     struct lbm_outgoing *outgoing;
     uint32_t host;
     char name[LBM_ADDRESS_MAX + 1];
-    struct lbm_address address;
+    struct lbm_address address[LBM_RESOLVED_MAX]; /* of that name, as last looked up */
+    size_t n_addresses;
+    size_t next_address; /* of the next attempt */
     enum state state;
     int announced; /* `up` was called and `down` was not */
     int told;      /* why there is no connection yet */
@@ -52,6 +55,8 @@ struct peer {
 
 struct lbm_outgoing {
     struct event_base *base;
+    struct lbm_tls *tls;
+    struct lbm_resolver *resolver;
     struct lbm_outgoing_handler handler;
     struct lbm_rng rng;
     uint64_t connections;
@@ -105,6 +110,17 @@ close_connection(struct peer *peer, const char *why)
     }
 }
 
+/* Why a connection, or an attempt at one, has ended. */
+static const char *
+reason(struct peer *peer, short what, int error, char why[LBM_DIAG_TEXT_MAX])
+{
+    unsigned long tls_error = bufferevent_get_openssl_error(peer->bev);
+    if ((what & BEV_EVENT_ERROR) != 0 && tls_error == 0 && error != 0)
+        return strerror(error);
+    lbm_tls_reason(bufferevent_openssl_get_ssl(peer->bev), tls_error, why);
+    return why;
+}
+
 static void
 on_event(struct bufferevent *bev, short what, void *context)
 {
@@ -114,7 +130,12 @@ on_event(struct bufferevent *bev, short what, void *context)
     if (peer->state == BROKEN)
         return; /* the timer is about to close it */
     if (!(what & BEV_EVENT_CONNECTED)) {
-        close_connection(peer, what & BEV_EVENT_EOF ? "closed by the other end" : strerror(errno));
+        char why[LBM_DIAG_TEXT_MAX];
+        close_connection(peer, reason(peer, what, errno, why));
+        return;
+    }
+    if (lbm_tls_use_of(bufferevent_openssl_get_ssl(peer->bev)) != LBM_TLS_PEER) {
+        close_connection(peer, "it does not speak the protocol of hosts");
         return;
     }
     event_del(peer->timer);
@@ -183,33 +204,28 @@ on_read(struct bufferevent *bev, void *context)
         close_connection(peer, "the other end sent something: it is not lbmapd");
 }
 
-/* A socket of its own, so that options are set before connecting; -1 with errno. */
-static int
-open_socket(int family)
+/* The socket is there once connecting has begun. */
+static void
+set_options(int fd)
 {
     const int on = 1, silence_ms = UNACKNOWLEDGED_MS;
-    int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (fd < 0)
-        return -1;
-    if (setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) == 0 &&
-        setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &silence_ms, sizeof silence_ms) == 0)
-        return fd;
-    int error = errno;
-    close(fd);
-    errno = error;
-    return -1;
+    if (setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0 ||
+        setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &silence_ms, sizeof silence_ms) != 0)
+        lbm_log(LBM_NOTE_DEBUG, "a connection without its options: %s", strerror(errno));
 }
 
+/* Connect to the next of the addresses. */
 static void
 start_connecting(struct peer *peer)
 {
-    int fd = open_socket(peer->address.storage.ss_family);
-    if (fd >= 0)
-        peer->bev = bufferevent_socket_new(peer->outgoing->base, fd, BEV_OPT_CLOSE_ON_FREE);
+    const struct lbm_address *address = &peer->address[peer->next_address++ % peer->n_addresses];
+    SSL *ssl = lbm_tls_connect(peer->outgoing->tls, LBM_TLS_PEER, peer->host);
+    if (ssl != NULL)
+        peer->bev = bufferevent_openssl_socket_new(peer->outgoing->base, -1, ssl, BUFFEREVENT_SSL_CONNECTING,
+                                                   BEV_OPT_CLOSE_ON_FREE);
     if (peer->bev == NULL) {
-        lbm_log(LBM_NOTE_WARNING, "no socket to host %" PRIu32 ": %s", peer->host, strerror(errno));
-        if (fd >= 0)
-            close(fd);
+        lbm_log(LBM_NOTE_WARNING, "no memory for a connection to host %" PRIu32, peer->host);
+        SSL_free(ssl);
         pause_connecting(peer);
         return;
     }
@@ -220,8 +236,45 @@ start_connecting(struct peer *peer)
     peer->state = CONNECTING;
     set_timer(peer, CONNECT_WAIT_US);
     /* An error here is reported to on_event as well, maybe before this returns. */
-    (void)bufferevent_socket_connect(peer->bev, (const struct sockaddr *)&peer->address.storage,
-                                     (int)peer->address.len);
+    struct bufferevent *bev = peer->bev;
+    (void)bufferevent_socket_connect(bev, (const struct sockaddr *)&address->storage, (int)address->len);
+    if (peer->bev == bev && bufferevent_getfd(bev) >= 0)
+        set_options(bufferevent_getfd(bev));
+}
+
+static void
+on_resolved(void *context, const struct lbm_address *at, size_t n, const char *why)
+{
+    struct peer *peer = context;
+    char text[LBM_DIAG_TEXT_MAX];
+    if (peer->state != RESOLVING)
+        return;
+    if (n != 0) {
+        memcpy(peer->address, at, n * sizeof *at);
+        peer->n_addresses = n;
+        start_connecting(peer);
+        return;
+    }
+    snprintf(text, sizeof text, "its name is not known: %s", why);
+    close_connection(peer, text);
+}
+
+/* Names are looked up again for every attempt: a host may get another address at any time. */
+static void
+look_up(struct peer *peer)
+{
+    struct lbm_address_text name;
+    if (lbm_address_parse(peer->name, NULL, 0, &peer->address[0], NULL) == LBM_OK) {
+        peer->n_addresses = 1;
+        start_connecting(peer);
+        return;
+    }
+    peer->state = RESOLVING;
+    enum lbm_err err = lbm_address_split(peer->name, NULL, 0, &name, NULL);
+    if (err == LBM_OK)
+        err = lbm_resolver_ask(peer->outgoing->resolver, &name, on_resolved, peer);
+    if (err != LBM_OK)
+        close_connection(peer, lbm_err_text(err));
 }
 
 static void
@@ -232,7 +285,9 @@ on_timer(evutil_socket_t fd, short what, void *context)
     (void)what;
     switch (peer->state) {
     case PAUSED:
-        start_connecting(peer);
+        look_up(peer);
+        break;
+    case RESOLVING:
         break;
     case CONNECTING:
         close_connection(peer, "no answer");
@@ -254,13 +309,15 @@ give_up(struct peer *peer)
 }
 
 enum lbm_err
-lbm_outgoing_new(struct event_base *base, uint64_t seed, const struct lbm_outgoing_handler *handler,
-                 struct lbm_outgoing **out, struct lbm_diag *diag)
+lbm_outgoing_new(struct event_base *base, struct lbm_tls *tls, struct lbm_resolver *resolver, uint64_t seed,
+                 const struct lbm_outgoing_handler *handler, struct lbm_outgoing **out, struct lbm_diag *diag)
 {
     struct lbm_outgoing *outgoing = lbm_alloc(1, sizeof *outgoing);
     if (outgoing == NULL)
         return lbm_diag_set(diag, LBM_E_NOMEM, NULL, 0, "out of memory");
     outgoing->base = base;
+    outgoing->tls = tls;
+    outgoing->resolver = resolver;
     outgoing->handler = *handler;
     lbm_rng_seed(&outgoing->rng, seed);
     *out = outgoing;
@@ -287,26 +344,38 @@ add_peer(struct lbm_outgoing *outgoing, uint32_t host)
 enum lbm_err
 lbm_outgoing_dial(struct lbm_outgoing *outgoing, uint32_t host, const char *name, struct lbm_diag *diag)
 {
-    struct lbm_address address;
+    struct lbm_address_text address;
     if (host >= LBM_HOSTS_MAX)
         return lbm_diag_set(diag, LBM_E_RANGE, NULL, 0, "there is no host %" PRIu32, host);
     struct peer *peer = outgoing->peers[host];
     if (peer != NULL && strcmp(peer->name, name) == 0)
         return LBM_OK;
-    enum lbm_err err = lbm_address_parse(name, NULL, 0, &address, diag);
+    enum lbm_err err = lbm_address_split(name, NULL, 0, &address, diag);
     if (err != LBM_OK)
         return err;
     if (peer == NULL && (peer = add_peer(outgoing, host)) == NULL)
         return lbm_diag_set(diag, LBM_E_NOMEM, NULL, 0, "out of memory");
     memcpy(peer->name, name, strlen(name) + 1);
     peer->told = 0;
-    peer->address = address;
+    peer->next_address = 0;
     peer->pause_us = PAUSE_MIN_US;
+    if (peer->state == RESOLVING) {
+        lbm_resolver_forget(outgoing->resolver, peer);
+        peer->state = PAUSED;
+    }
     if (peer->state == PAUSED)
         set_timer(peer, 0);
     else
         give_up(peer);
     return LBM_OK;
+}
+
+void
+lbm_outgoing_cut(struct lbm_outgoing *outgoing, uint32_t host)
+{
+    struct peer *peer = host < LBM_HOSTS_MAX ? outgoing->peers[host] : NULL;
+    if (peer != NULL && (peer->state == CONNECTING || peer->state == UP))
+        give_up(peer);
 }
 
 uint64_t
@@ -349,6 +418,7 @@ lbm_outgoing_free(struct lbm_outgoing *outgoing)
         struct peer *peer = outgoing->peers[host];
         if (peer == NULL)
             continue;
+        lbm_resolver_forget(outgoing->resolver, peer);
         if (peer->bev != NULL)
             bufferevent_free(peer->bev);
         event_free(peer->timer);

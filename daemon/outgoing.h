@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Connections from this host to others: one to each host it was told to dial. They only send.
  *
- * Owns: connecting, connecting again with growing pauses, and the bounded queue of each connection.
+ * Owns: looking names up, connecting, connecting again with growing pauses, and the bounded queue of each
+ * connection. A connection stands once the other end has shown that it is that host.
  * Never: reports a change from within a call: up and down come from the event loop. */
 #ifndef LBM_DAEMON_OUTGOING_H
 #define LBM_DAEMON_OUTGOING_H
@@ -9,6 +10,8 @@
 #include <event2/event.h>
 
 #include "base/err.h"
+#include "daemon/resolver.h"
+#include "pki/pki.h"
 
 enum {
     LBM_OUTGOING_LOSSY_MAX = 1 << 20,   /* bytes queued beyond which what may be lost is dropped */
@@ -25,15 +28,19 @@ struct lbm_outgoing_handler {
     void (*caught_up)(void *context, uint32_t host);
 };
 
-/* In: seed of the pauses' jitter, which keeps hosts from connecting in step after a failure. */
-enum lbm_err lbm_outgoing_new(struct event_base *base, uint64_t seed,
-                              const struct lbm_outgoing_handler *handler, struct lbm_outgoing **out,
-                              struct lbm_diag *diag) LBM_MUST_CHECK;
+/* In: tls and resolver, borrowed; seed of the pauses' jitter, which keeps hosts from connecting in step after
+ * a failure. */
+enum lbm_err lbm_outgoing_new(struct event_base *base, struct lbm_tls *tls, struct lbm_resolver *resolver,
+                              uint64_t seed, const struct lbm_outgoing_handler *handler,
+                              struct lbm_outgoing **out, struct lbm_diag *diag) LBM_MUST_CHECK;
 
 /* Keep a connection to this host at this address from now on. A new address replaces the old.
- * Errors: as lbm_address_parse, and LBM_E_RANGE for an impossible host; LBM_E_NOMEM. */
+ * Errors: as lbm_address_split, and LBM_E_RANGE for an impossible host; LBM_E_NOMEM. */
 enum lbm_err lbm_outgoing_dial(struct lbm_outgoing *outgoing, uint32_t host, const char *address,
                                struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* End the connection to a host, soon. The next one asks for its certificate again. */
+void lbm_outgoing_cut(struct lbm_outgoing *outgoing, uint32_t host);
 
 /* Number of the connection to a host that stands now, 0 if none does. Each connection has its own. */
 uint64_t lbm_outgoing_connection(const struct lbm_outgoing *outgoing, uint32_t host);

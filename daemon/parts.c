@@ -8,6 +8,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "daemon/contacts.h"
 #include "daemon/log.h"
 #include "daemon/loop_internal.h"
 #include "daemon/supervisor.h"
@@ -24,10 +25,25 @@ static enum lbm_err
 open_node(struct loop *loop, uint64_t seed, struct lbm_diag *diag)
 {
     const struct lbm_settings *s = loop->config.settings;
+    struct lbm_node_contact contacts[LBM_CONTACTS_MAX];
+    size_t n_contacts;
+    char found[PATH_MAX];
+    int founds = access(lbm_identity_path(s->identity, LBM_IDENTITY_FOUND, found), F_OK) == 0;
+    uint32_t self = loop->identity.subject.host;
+    enum lbm_err err = lbm_contacts_read(s->identity, self, contacts, &n_contacts, diag);
+    if (err != LBM_OK)
+        return err;
+    if (founds && s->cluster[0] == '\0')
+        return lbm_diag_set(diag, LBM_E_NOTFOUND, loop->config.settings_path, 0,
+                            "cluster is missing: the host that founds the cluster names it");
+    for (size_t i = 0; i < s->host.links.n; i++)
+        if (s->host.links.at[i].host == self)
+            return lbm_diag_set(diag, LBM_E_RANGE, loop->config.settings_path, 0,
+                                "host.links: a host has no link to itself, and this is host %u", self);
     const struct lbm_node_config config = {
-        .host = s->host.id,
+        .host = self,
         .name = s->host.name,
-        .address = s->listen,
+        .address = s->address,
         .capacity = s->host.capacity,
         .links = s->host.links.at,
         .n_links = s->host.links.n,
@@ -39,15 +55,36 @@ open_node(struct loop *loop, uint64_t seed, struct lbm_diag *diag)
         .schedule = s->schedule,
         .evict_per_minute = s->evict.per_minute,
         .evict_share = s->evict.percent / 100,
-        .leader = s->founder,
+        .operators = s->operators.at,
+        .n_operators = s->operators.n,
+        .leader = founds,
         .cluster_name = s->cluster,
-        .leader_host = s->join.host,
-        .leader_address = s->founder ? NULL : s->join.address,
+        .cluster = loop->identity.subject.cluster,
+        .contacts = contacts,
+        .n_contacts = n_contacts,
         .engine = s->log_engine,
         .seed = seed,
         .version = PACKAGE_VERSION,
     };
     return lbm_node_new(&config, &loop->node, diag);
+}
+
+static int
+is_revoked(void *context, uint32_t host)
+{
+    const struct loop *loop = context;
+    return loop->node != NULL && lbm_node_revoked(loop->node, host);
+}
+
+static enum lbm_err
+open_identity(struct loop *loop, struct lbm_diag *diag)
+{
+    enum lbm_err err = lbm_identity_read(loop->config.settings->identity, &loop->identity, diag);
+    if (err == LBM_OK)
+        err = lbm_tls_new(&loop->identity, &loop->tls, diag);
+    if (err == LBM_OK)
+        lbm_tls_revoked(loop->tls, is_revoked, loop);
+    return err;
 }
 
 /* The database's lock comes first: it keeps a second daemon of this host from everything else. */
@@ -70,11 +107,13 @@ open_sockets(struct loop *loop, uint64_t seed, const struct lbm_inbound_handler 
     struct lbm_address address;
     enum lbm_err err = lbm_address_parse(s->listen, "listen", 0, &address, diag);
     if (err == LBM_OK)
-        err = lbm_inbound_new(loop->base, &address, s->listen, inbound, &loop->inbound, diag);
+        err = lbm_inbound_new(loop->base, loop->tls, &address, s->listen, inbound, &loop->inbound, diag);
     if (err == LBM_OK)
-        err = lbm_outgoing_new(loop->base, seed, outgoing, &loop->outgoing, diag);
+        err = lbm_resolver_new(loop->base, &loop->resolver, diag);
     if (err == LBM_OK)
-        err = lbm_control_new(loop->base, s->control, &s->admins, control, &loop->control, diag);
+        err = lbm_outgoing_new(loop->base, loop->tls, loop->resolver, seed, outgoing, &loop->outgoing, diag);
+    if (err == LBM_OK)
+        err = lbm_control_new(loop->base, s->control, &s->rights, control, &loop->control, diag);
     return err;
 }
 
@@ -84,7 +123,7 @@ open_lease_page(struct loop *loop, uint64_t life, struct lbm_recovered *recovere
 {
     const struct lbm_settings *s = loop->config.settings;
     struct lbm_lease_past past;
-    enum lbm_err err = lbm_lease_file_open(s->control, s->host.id, life, loop_boottime_us(),
+    enum lbm_err err = lbm_lease_file_open(s->control, loop->identity.subject.host, life, loop_boottime_us(),
                                            LBM_LEASE_EVER_US, &loop->lease_file, &past, diag);
     if (err != LBM_OK)
         return err;
@@ -123,14 +162,25 @@ open_workers(struct loop *loop, struct lbm_diag *diag)
     return lbm_plan_worker_new(&loop->plan_worker, diag);
 }
 
+static size_t
+renewing_contacts(void *context, struct lbm_node_contact *contacts, size_t max)
+{
+    return lbm_node_contacts(((const struct loop *)context)->node, contacts, max);
+}
+
 enum lbm_err
 parts_open(struct loop *loop, const struct lbm_inbound_handler *inbound,
            const struct lbm_outgoing_handler *outgoing, const struct lbm_control_handler *control,
-           const struct lbm_etcd_handler *etcd, struct lbm_recovered **recovered, struct lbm_diag *diag)
+           const struct lbm_enrol_handler *enrol, const struct lbm_etcd_handler *etcd,
+           struct lbm_recovered **recovered, struct lbm_diag *diag)
 {
     const char *pid_file = loop->config.settings->pid_file;
+    const int64_t lasts_s = (int64_t)(loop->config.settings->certificate_days * 86400);
+    const struct lbm_renew_handler renew = {.context = loop, .contacts = renewing_contacts};
     uint64_t seed;
     enum lbm_err err = draw_seed(&seed, diag);
+    if (err == LBM_OK)
+        err = open_identity(loop, diag);
     if (err == LBM_OK)
         err = open_store(loop, recovered, diag);
     if (err == LBM_OK)
@@ -138,7 +188,13 @@ parts_open(struct loop *loop, const struct lbm_inbound_handler *inbound,
     if (err == LBM_OK)
         err = open_lease_page(loop, seed + 2, *recovered, diag);
     if (err == LBM_OK)
+        err = lbm_enrol_new(loop->base, &loop->identity, loop->config.settings->identity, lasts_s, enrol,
+                            &loop->enrol, diag);
+    if (err == LBM_OK)
         err = open_sockets(loop, seed + 1, inbound, outgoing, control, diag);
+    if (err == LBM_OK)
+        err = lbm_renew_new(loop->base, &loop->identity, loop->tls, loop->resolver,
+                            loop->config.settings->identity, lasts_s, &renew, &loop->renew, diag);
     if (err == LBM_OK)
         err = open_etcd(loop, etcd, diag);
     if (err == LBM_OK)
@@ -157,9 +213,14 @@ parts_close(struct loop *loop)
 {
     struct lbm_diag diag = {0};
     lbm_control_free(loop->control);
+    lbm_enrol_free(loop->enrol);
+    lbm_renew_free(loop->renew);
     lbm_etcd_free(loop->etcd);
     lbm_inbound_free(loop->inbound);
     lbm_outgoing_free(loop->outgoing);
+    lbm_resolver_free(loop->resolver);
+    lbm_tls_free(loop->tls);
+    lbm_identity_free(&loop->identity);
     carry_drop(loop);
     if (lbm_store_worker_stop(loop->store_worker, &diag) != LBM_OK && loop->status == LBM_EXIT_STOPPED) {
         lbm_log_diag(LBM_NOTE_ERROR, &diag);

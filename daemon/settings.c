@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "daemon/address.h"
 #include "daemon/settings_value.h"
 
 enum { CONFIG_BYTES_MAX = 1 << 20 }; /* the links of 8192 hosts fit several times */
@@ -20,11 +21,8 @@ enum { CONFIG_BYTES_MAX = 1 << 20 }; /* the links of 8192 hosts fit several time
 /* In the order of the manual (lbmapd.conf(5)); a group comes before what is in it. */
 const struct lbm_setting lbm_settings_table[] = {
     {"cluster", LBM_SETTING_NAME, 0, 0, 0, NULL, "",
-     "Name of the cluster. The founder gives it; other hosts take the founder's.", AT(cluster)},
-    {"host", LBM_SETTING_GROUP, 1, 0, 0, NULL, "", "This host.", 0},
-    {"host.id", LBM_SETTING_INTEGER, 1, 0, LBM_HOSTS_MAX - 1, NULL, "",
-     "Number of this host, its own in the cluster. It belongs to the database from the first start on.",
-     AT(host.id)},
+     "Name of the cluster. The host that founds it gives it; the others take that.", AT(cluster)},
+    {"host", LBM_SETTING_GROUP, 0, 0, 0, NULL, "", "This host. Its number is in its certificate.", 0},
     {"host.name", LBM_SETTING_NAME, 0, 0, 0, NULL, "",
      "Name of this host in tables and pictures; the machine's name if absent.", AT(host.name)},
     {"host.capacity", LBM_SETTING_NUMBER, 0, LBM_DAEMON_CAPACITY_MIN, LBM_DAEMON_CAPACITY_MAX, "1", "",
@@ -49,27 +47,33 @@ const struct lbm_setting lbm_settings_table[] = {
     {"network", LBM_SETTING_GROUP, 0, 0, 0, NULL, "", "Of a cluster in which nobody declares links.", 0},
     {"network.measure", LBM_SETTING_BOOLEAN, 0, 0, 0, "false", "",
      "Hosts that name no links are linked to those near them, at costs that follow from the round-trip times "
-     "they measure. The founder's word counts.",
+     "they measure. What the host says that founds the cluster counts.",
      AT(network.measure)},
     {"network.unit", LBM_SETTING_NUMBER, 0, 0.01, 10000, "1", "ms",
-     "Round-trip time that costs 1. The founder's word counts.", AT(network.unit)},
-    {"listen", LBM_SETTING_ADDRESS, 1, 0, 0, NULL, "",
-     "Address other hosts reach this one at. Loopback only: what hosts say is not encrypted yet.",
+     "Round-trip time that costs 1. What the host says that founds the cluster counts.", AT(network.unit)},
+    {"listen", LBM_SETTING_LISTEN, 0, 0, 0, "[::]:7411", "",
+     "Where connections are accepted: all addresses of this machine, IPv4 as well as IPv6, or one of them.",
      AT(listen)},
+    {"address", LBM_SETTING_ADDRESS, 0, 0, 0, NULL, "",
+     "Address that other hosts reach this one at; what listen says if absent. A name is looked up whenever "
+     "somebody connects.",
+     AT(address)},
+    {"identity", LBM_SETTING_PATH, 0, 0, 0, LBM_LOCALSTATEDIR "/lib/lbmap/identity", "",
+     "Folder of this host's certificate and key, which lbctl init and lbctl enroll make. Nobody else may "
+     "read "
+     "it.",
+     AT(identity)},
+    {"certificate_days", LBM_SETTING_NUMBER, 0, 0.0001, 825, "90", "days",
+     "How long a certificate that is signed here is valid. A host renews its own after two thirds of "
+     "that.",
+     AT(certificate_days)},
     {"data", LBM_SETTING_PATH, 0, 0, 0, LBM_LOCALSTATEDIR "/lib/lbmap/lbmap.db", "",
      "Database of this host. One daemon at a time uses it.", AT(data)},
     {"control", LBM_SETTING_SOCKET, 0, 0, 0, LBM_RUNSTATEDIR "/lbmap/lbmapd.sock", "",
      "Unix socket for lbctl and applications.", AT(control)},
-    {"founder", LBM_SETTING_BOOLEAN, 0, 0, 0, "false", "",
-     "This host founds the cluster and holds its control log. Exactly one host of a cluster does.",
-     AT(founder)},
-    {"join", LBM_SETTING_GROUP, 0, 0, 0, NULL, "", "The founder, for every other host.", 0},
-    {"join.host", LBM_SETTING_INTEGER, 1, 0, LBM_HOSTS_MAX - 1, NULL, "", "Number of the founder.",
-     AT(join.host)},
-    {"join.address", LBM_SETTING_ADDRESS, 1, 0, 0, NULL, "", "Address the founder listens at.",
-     AT(join.address)},
     {"log_engine", LBM_SETTING_ENGINE, 0, 0, 0, "local", "",
-     "Where the control log is ordered: by the founder, or by an ensemble of etcd, which no single machine "
+     "Where the control log is ordered: by one of the hosts, or by an ensemble of etcd, which no single "
+     "machine "
      "can stop. All hosts of a cluster have the same.",
      AT(log_engine)},
     {"etcd", LBM_SETTING_GROUP, 0, 0, 0, NULL, "", "The ensemble, for log_engine = \"etcd\".", 0},
@@ -87,7 +91,8 @@ const struct lbm_setting lbm_settings_table[] = {
     {"etcd.password_file", LBM_SETTING_PATH, 0, 0, 0, NULL, "", "File whose first line is the password.",
      AT(etcd.password_file)},
     {"dimensions", LBM_SETTING_INTEGER, 0, 2, LBM_DIMENSIONS_MAX, "2", "",
-     "Dimensions of Omega. The founder's count; a site given elsewhere must have as many coordinates.",
+     "Dimensions of Omega. What the host says that founds the cluster counts; a site given elsewhere must "
+     "have as many coordinates.",
      AT(dimensions)},
     {"policy", LBM_SETTING_POLICY, 0, 0, 0, "auto", "",
      "Load policy of jobs submitted here that name none: a name that lbctl submit --help lists.", AT(policy)},
@@ -107,7 +112,26 @@ const struct lbm_setting lbm_settings_table[] = {
     {"admins", LBM_SETTING_UIDS, 0, 0, 0, NULL, "",
      "Users who may change hosts and others' jobs over the control socket, next to root and the daemon's own "
      "user.",
-     AT(admins)},
+     AT(rights.admins)},
+    {"groups", LBM_SETTING_GROUP, 0, 0, 0, NULL, "",
+     "Groups whose members may use the control socket. With any of them everybody may connect, and who is in "
+     "none of them is turned away; without, the socket is open to the daemon's own group, which may submit.",
+     0},
+    {"groups.read", LBM_SETTING_UNIX_GROUP, 0, 0, 0, NULL, "",
+     "May look at hosts, jobs, mappings and the control log; the daemon's own group if absent.",
+     AT(rights.read)},
+    {"groups.submit", LBM_SETTING_UNIX_GROUP, 0, 0, 0, NULL, "",
+     "May also submit jobs, and change and serve those; the daemon's own group if absent.",
+     AT(rights.submit)},
+    {"groups.admin", LBM_SETTING_UNIX_GROUP, 0, 0, 0, NULL, "",
+     "May also change hosts and others' jobs; nobody if absent, see admins.", AT(rights.admin)},
+    {"operators", LBM_SETTING_HOSTS, 0, 0, LBM_HOSTS_MAX - 1, NULL, "",
+     "Hosts at which the cluster listens to administrators, and that may order its control log; all members "
+     "if absent. "
+     "The same on all hosts.",
+     AT(operators)},
+    {"sandbox", LBM_SETTING_BOOLEAN, 0, 0, 0, "true", "",
+     "Allow the daemon the system calls that it needs, and no other.", AT(sandbox)},
     {"pid_file", LBM_SETTING_PATH, 0, 0, 0, NULL, "",
      "File the process id is written to while the daemon runs; none if absent.", AT(pid_file)},
 };
@@ -132,31 +156,16 @@ fail_at(const config_setting_t *setting, enum lbm_err code, const char *text, st
 }
 
 static enum lbm_err
-check_local(const config_t *file, const char *path, const struct lbm_settings *s, struct lbm_diag *diag)
+check_engine(const config_t *file, const char *path, const struct lbm_settings *s, struct lbm_diag *diag)
 {
-    const config_setting_t *join = config_lookup(file, "join"), *etcd = config_lookup(file, "etcd");
-    if (etcd != NULL)
-        return fail_at(etcd, LBM_E_RANGE, "etcd is not used: add log_engine = \"etcd\", or remove it", diag);
-    if (s->founder && join != NULL)
-        return fail_at(join, LBM_E_RANGE, "a founder joins nobody: remove either founder or join", diag);
-    if (!s->founder && join == NULL)
-        return lbm_diag_set(diag, LBM_E_NOTFOUND, path, 0,
-                            "neither founder = true nor join = { host = ID; address = ADDRESS; } is given: "
-                            "one host founds the cluster, all others join it");
-    if (join != NULL && s->join.host == s->host.id)
-        return fail_at(join, LBM_E_RANGE, "join.host is this host: give the founder's number", diag);
-    return LBM_OK;
-}
-
-static enum lbm_err
-check_etcd(const config_t *file, const char *path, const struct lbm_settings *s, struct lbm_diag *diag)
-{
-    const config_setting_t *join = config_lookup(file, "join"), *etcd = config_lookup(file, "etcd");
+    const config_setting_t *etcd = config_lookup(file, "etcd");
+    if (s->log_engine != LBM_LOG_ENGINE_EXTERNAL)
+        return etcd == NULL ? LBM_OK
+                            : fail_at(etcd, LBM_E_RANGE,
+                                      "etcd is not used: add log_engine = \"etcd\", or remove it", diag);
     if (etcd == NULL)
         return lbm_diag_set(diag, LBM_E_NOTFOUND, path, 0,
                             "log_engine is \"etcd\", but etcd = { endpoints = [ URL ]; } is missing");
-    if (join != NULL)
-        return fail_at(join, LBM_E_RANGE, "with log_engine = \"etcd\" nobody is joined: remove join", diag);
     if ((s->etcd.cert[0] != '\0') != (s->etcd.key[0] != '\0'))
         return fail_at(etcd, LBM_E_NOTFOUND, "etcd.cert and etcd.key go together: one is missing", diag);
     if ((s->etcd.user[0] != '\0') != (s->etcd.password_file[0] != '\0'))
@@ -165,16 +174,24 @@ check_etcd(const config_t *file, const char *path, const struct lbm_settings *s,
     return LBM_OK;
 }
 
-/* Engine local: exactly one of founder and join. A founder names its cluster. */
+/* Others must be told of one address. */
 static enum lbm_err
-check_role(const config_t *file, const char *path, const struct lbm_settings *s, struct lbm_diag *diag)
+take_address(const char *path, struct lbm_settings *s, struct lbm_diag *diag)
 {
-    enum lbm_err err = s->log_engine == LBM_LOG_ENGINE_EXTERNAL ? check_etcd(file, path, s, diag)
-                                                                : check_local(file, path, s, diag);
-    if (err == LBM_OK && s->founder && s->cluster[0] == '\0')
-        return lbm_diag_set(diag, LBM_E_NOTFOUND, path, 0,
-                            "cluster is missing: the founder names the cluster");
-    return err;
+    struct lbm_address listen;
+    if (s->address[0] != '\0')
+        return LBM_OK;
+    enum lbm_err err = lbm_address_parse(s->listen, path, 0, &listen, diag);
+    if (err != LBM_OK)
+        return err;
+    if (lbm_address_is_any(&listen))
+        return lbm_diag_set(
+            diag, LBM_E_NOTFOUND, path, 0,
+            "address is missing: %s is every address of this machine; say which one other hosts "
+            "reach it at",
+            s->listen);
+    memcpy(s->address, s->listen, sizeof s->address);
+    return LBM_OK;
 }
 
 /* Links lead to other hosts, each once. */
@@ -186,8 +203,6 @@ check_links(const config_t *file, const struct lbm_settings *s, struct lbm_diag 
     for (size_t i = 0; i < s->host.links.n; i++) {
         uint32_t host = s->host.links.at[i].host;
         const config_setting_t *entry = config_setting_get_elem(links, (unsigned)i);
-        if (host == s->host.id)
-            return fail_at(entry, LBM_E_RANGE, "a host has no link to itself", diag);
         if (seen[host])
             return lbm_diag_set(diag, LBM_E_EXISTS, config_setting_source_file(entry),
                                 config_setting_source_line(entry), "second link to host %u", host);
@@ -197,11 +212,13 @@ check_links(const config_t *file, const struct lbm_settings *s, struct lbm_diag 
 }
 
 static enum lbm_err
-check_between(const config_t *file, const char *path, const struct lbm_settings *s, struct lbm_diag *diag)
+check_between(const config_t *file, const char *path, struct lbm_settings *s, struct lbm_diag *diag)
 {
-    enum lbm_err err = check_role(file, path, s, diag);
+    enum lbm_err err = check_engine(file, path, s, diag);
     if (err == LBM_OK)
         err = check_links(file, s, diag);
+    if (err == LBM_OK)
+        err = take_address(path, s, diag);
     if (err != LBM_OK)
         return err;
     if (s->host.site.n != 0 && s->host.site.n != s->dimensions)

@@ -28,13 +28,16 @@ enum {
     X(NUMBER, "a number")                                                                                    \
     X(BOOLEAN, "true or false")                                                                              \
     X(NAME, "a name in quotes: letters, digits, '.', '_' and '-'")                                           \
-    X(ADDRESS, "an address in quotes: \"127.0.0.1:7000\"")                                                   \
+    X(ADDRESS, "an address in quotes: \"ws3.example:7411\"")                                                 \
+    X(LISTEN, "an address in quotes: \"[::]:7411\"")                                                         \
     X(PATH, "a path in quotes")                                                                              \
     X(SOCKET, "a path in quotes, short enough for a socket")                                                 \
     X(LEVEL, "a log level in quotes")                                                                        \
     X(POINT, "coordinates [x, y] or [x, y, z], each in 0 .. 1")                                              \
     X(LINKS, "a list of links ( { host = ID; cost = COST; }, ... )")                                         \
     X(UIDS, "an array of user ids [ 0, 1000 ]")                                                              \
+    X(HOSTS, "an array of host ids [ 0, 1 ]")                                                                \
+    X(UNIX_GROUP, "the name or the number of a group in quotes: \"staff\", \"1000\"")                        \
     X(ENGINE, "\"local\" or \"etcd\"")                                                                       \
     X(POLICY, "a load policy in quotes: \"none\", \"auto\", \"gde\"")                                        \
     X(SCHEDULE, "\"plain\", \"overlapped\" or \"pipelined\"")                                                \
@@ -63,6 +66,23 @@ struct lbm_uids_setting {
     size_t n;
 };
 
+struct lbm_group_setting {
+    uint32_t gid;
+    int is_given;
+};
+
+/* Which local clients may do what (daemon/access.h). */
+struct lbm_rights_setting {
+    struct lbm_uids_setting admins;
+    struct lbm_group_setting read, submit, admin;
+};
+
+/* Hosts at which the cluster listens to operators; none: all members. */
+struct lbm_operators_setting {
+    uint32_t at[LBM_OPERATORS_MAX];
+    size_t n;
+};
+
 struct lbm_urls_setting {
     char at[LBM_ETCD_ENDPOINTS_MAX][LBM_ETCD_URL_MAX + 1];
     size_t n;
@@ -72,7 +92,6 @@ struct lbm_urls_setting {
 struct lbm_settings {
     char cluster[LBM_NAME_MAX + 1];
     struct {
-        uint32_t id;
         char name[LBM_NAME_MAX + 1];
         double capacity;
         int measure;
@@ -85,13 +104,11 @@ struct lbm_settings {
         double unit; /* milliseconds */
     } network;
     char listen[LBM_ADDRESS_MAX + 1];
+    char address[LBM_ADDRESS_MAX + 1];
+    char identity[PATH_MAX];
+    double certificate_days;
     char data[PATH_MAX];
     char control[LBM_SOCKET_PATH_MAX + 1];
-    int founder;
-    struct {
-        uint32_t host;
-        char address[LBM_ADDRESS_MAX + 1]; /* empty: founder */
-    } join;
     enum lbm_log_engine log_engine;
     struct {
         struct lbm_urls_setting endpoints;
@@ -108,7 +125,9 @@ struct lbm_settings {
         double percent;
     } evict;
     enum lbm_note_level log;
-    struct lbm_uids_setting admins;
+    struct lbm_rights_setting rights;
+    struct lbm_operators_setting operators;
+    int sandbox;
     char pid_file[PATH_MAX]; /* empty: none */
 };
 
@@ -135,8 +154,8 @@ const char *lbm_setting_kind_text(enum lbm_setting_kind kind);
  * Out:     *out owned by the caller: lbm_settings_free; untouched on error
  * Errors:  diag names file:line and what to write instead: LBM_E_IO, LBM_E_DENIED cannot be read,
  *          LBM_E_SYNTAX not libconfig's grammar or wrong kind, LBM_E_NOTFOUND required but missing,
- *          LBM_E_RANGE, LBM_E_LIMIT, LBM_E_EXISTS duplicate, LBM_E_UNSUPPORTED unknown setting or not
- *          loopback, LBM_E_NOMEM. */
+ *          LBM_E_RANGE, LBM_E_LIMIT, LBM_E_EXISTS duplicate, LBM_E_UNSUPPORTED unknown setting, or
+ *          a name to listen at, LBM_E_NOMEM. */
 enum lbm_err lbm_settings_read(const char *path, struct lbm_settings *out,
                                struct lbm_diag *diag) LBM_MUST_CHECK;
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "daemon/settings_value.h"
 
+#include <errno.h>
+#include <grp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -205,6 +207,20 @@ static enum lbm_err
 read_address(const struct reading *r, void *field)
 {
     const char *text = config_setting_get_string(r->value);
+    struct lbm_address_text address;
+    if (text == NULL)
+        return refuse_kind(r);
+    enum lbm_err err = lbm_address_split(text, place_of(r->value, r->path),
+                                         config_setting_source_line(r->value), &address, r->diag);
+    if (err == LBM_OK)
+        memcpy(field, text, strlen(text) + 1);
+    return err;
+}
+
+static enum lbm_err
+read_listen(const struct reading *r, void *field)
+{
+    const char *text = config_setting_get_string(r->value);
     struct lbm_address address;
     if (text == NULL)
         return refuse_kind(r);
@@ -275,7 +291,9 @@ read_policy(const struct reading *r, void *field)
     if (text == NULL)
         return refuse_kind(r);
     if (parse_policy(text, field) != LBM_OK)
-        return REFUSE(r, LBM_E_RANGE, "is \"%.60s\", no load policy that daemons follow; lbctl submit --help lists them", text);
+        return REFUSE(r, LBM_E_RANGE,
+                      "is \"%.60s\", no load policy that daemons follow; lbctl submit --help lists them",
+                      text);
     return LBM_OK;
 }
 
@@ -393,6 +411,49 @@ read_uids(const struct reading *r, void *field)
 }
 
 static enum lbm_err
+read_hosts(const struct reading *r, void *field)
+{
+    struct lbm_operators_setting *hosts = field;
+    int n = config_setting_length(r->value);
+    if (!config_setting_is_array(r->value) && !(config_setting_is_list(r->value) && n == 0))
+        return refuse_kind(r);
+    if (n > LBM_OPERATORS_MAX)
+        return REFUSE(r, LBM_E_LIMIT, "has %d entries, at most %d are possible", n, LBM_OPERATORS_MAX);
+    for (int i = 0; i < n; i++) {
+        const config_setting_t *host = config_setting_get_elem(r->value, (unsigned)i);
+        enum lbm_err err = is_integer(host) ? in_range(r, number_of(host)) : refuse_kind(r);
+        if (err != LBM_OK)
+            return err;
+        hosts->at[hosts->n++] = (uint32_t)number_of(host);
+    }
+    return LBM_OK;
+}
+
+/* A name is looked up now, and never again. */
+static enum lbm_err
+read_unix_group(const struct reading *r, void *field)
+{
+    struct lbm_group_setting *group = field;
+    const char *text = config_setting_get_string(r->value);
+    if (text == NULL || text[0] == '\0')
+        return refuse_kind(r);
+    char *end;
+    errno = 0;
+    unsigned long number = strtoul(text, &end, 10);
+    if (text[strspn(text, "0123456789")] == '\0') {
+        if (errno != 0 || number >= UINT32_MAX)
+            return REFUSE(r, LBM_E_RANGE, "is \"%.60s\", which is no group id", text);
+        *group = (struct lbm_group_setting){(uint32_t)number, 1};
+        return LBM_OK;
+    }
+    const struct group *entry = getgrnam(text);
+    if (entry == NULL)
+        return REFUSE(r, LBM_E_NOTFOUND, "is \"%.60s\", and this machine knows no such group", text);
+    *group = (struct lbm_group_setting){(uint32_t)entry->gr_gid, 1};
+    return LBM_OK;
+}
+
+static enum lbm_err
 read_group(const struct reading *r, void *field)
 {
     char prefix[64];
@@ -411,7 +472,8 @@ static enum lbm_err (*const readers[LBM_SETTING_KIND_COUNT])(const struct readin
     [LBM_SETTING_LINKS] = read_links,       [LBM_SETTING_UIDS] = read_uids,
     [LBM_SETTING_ENGINE] = read_engine,     [LBM_SETTING_TEXT] = read_text,
     [LBM_SETTING_URLS] = read_urls,         [LBM_SETTING_POLICY] = read_policy,
-    [LBM_SETTING_SCHEDULE] = read_schedule,
+    [LBM_SETTING_SCHEDULE] = read_schedule, [LBM_SETTING_UNIX_GROUP] = read_unix_group,
+    [LBM_SETTING_HOSTS] = read_hosts,       [LBM_SETTING_LISTEN] = read_listen,
 };
 
 /* ---- the walk ------------------------------------------------------------------------------------------ */

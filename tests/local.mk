@@ -23,6 +23,7 @@ include $(top_srcdir)/tests/unit/graph/local.mk
 include $(top_srcdir)/tests/unit/host/local.mk
 include $(top_srcdir)/tests/unit/map/local.mk
 include $(top_srcdir)/tests/unit/node/local.mk
+include $(top_srcdir)/tests/unit/pki/local.mk
 include $(top_srcdir)/tests/unit/papers/local.mk
 include $(top_srcdir)/tests/unit/sim/local.mk
 include $(top_srcdir)/tests/unit/space/local.mk

@@ -120,6 +120,8 @@ send_all(struct lbmap *map, const uint8_t *bytes, size_t len, int64_t deadline_m
         ssize_t n = send(map->fd, bytes + sent, len - sent, MSG_DONTWAIT | MSG_NOSIGNAL);
         if (n >= 0)
             sent += (size_t)n;
+        else if (errno == EPIPE)
+            return LBM_OK; /* the daemon has closed it: what it said before is there to be read, then the end */
         else if (!would_block())
             return lose_peer(map, strerror(errno));
     }

@@ -9,7 +9,7 @@ liblbmap_la_SOURCES = include/lbmap.h lib/api/call.c lib/api/call.h lib/api/lbma
 	lib/base/mem.h $(lib_wire_libwire_a_SOURCES)
 liblbmap_la_CFLAGS = $(AM_CFLAGS) $(PROTOBUF_CFLAGS)
 liblbmap_la_LIBADD = lib/api/libpb.la $(PROTOBUF_LIBS) -lm
-liblbmap_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -no-undefined -export-symbols-regex '^lbmap_'
+liblbmap_la_LDFLAGS = $(LBM_CFLAGS) $(LBM_RELRO) -version-info 0:0:0 -no-undefined -export-symbols-regex '^lbmap_'
 noinst_LTLIBRARIES = lib/api/libpb.la
 lib_api_libpb_la_SOURCES =
 nodist_lib_api_libpb_la_SOURCES = $(pb_built)

@@ -22,9 +22,14 @@
 #define LBM_CAPACITY_MAX 1e12
 #define LBM_DAEMON_CAPACITY_MIN 1e-6 /* of a daemon's host (lbmapd.conf) */
 #define LBM_DAEMON_CAPACITY_MAX 1e6
-#define LBM_LINKS_MAX 2097152 /* all of complete:2048; 32 MiB of rows, colours in seconds */
-#define LBM_NETWORK_MAX 65536 /* hosts and switches of a host graph: a search from each host */
-#define LBM_DIMENSIONS_MAX 3  /* of Omega (HEI97 section 3: 2, or 3 for richer topologies) */
+#define LBM_CAPACITY_RATIO_MAX                                                                               \
+    16 /* that a host announces, to the median of the others: machines of ten years' differ so */
+#define LBM_LOAD_MAX (UINT64_C(1) << 50) /* of a host, as others hear it: those of LBM_HOSTS_MAX add up in 64 bits */
+#define LBM_CAPACITY_OTHERS_MIN 3 /* fewer others have no median that one of them could not choose */
+#define LBM_OPERATORS_MAX 64      /* hosts at which operators are listened to, if not all */
+#define LBM_LINKS_MAX 2097152     /* all of complete:2048; 32 MiB of rows, colours in seconds */
+#define LBM_NETWORK_MAX 65536     /* hosts and switches of a host graph: a search from each host */
+#define LBM_DIMENSIONS_MAX 3      /* of Omega (HEI97 section 3: 2, or 3 for richer topologies) */
 
 /* Wire. One frame carries at most a batch; a peer that announces more is cut off before allocation. */
 #define LBM_FRAME_BYTES_MAX (4u << 20)
@@ -58,8 +63,10 @@
 #define LBM_GATE_SECONDS_MAX 1e6         /* of a cool-down, of a payback: 12 days */
 #define LBM_GATE_BYTES_MAX 1000000000000 /* a second: more than any network has */
 #define LBM_PEER_BEHIND                                                                                      \
-    (1u << 20)             /* bytes to a host that have not left: nothing large is repeated meanwhile */
-#define LBM_CLIENTS_MAX 64 /* control connections of one daemon */
+    (1u << 20)              /* bytes to a host that have not left: nothing large is repeated meanwhile */
+#define LBM_CONTACTS_MAX 16 /* members a host asks when it knows nobody: 16 of them do not all go at once */
+#define LBM_ENROL_BYTES_MAX 4096 /* of a request for a certificate, of a certificate: ours have some 500 */
+#define LBM_CLIENTS_MAX 64       /* control connections of one daemon */
 
 /* ---- what must fit together: a constant that is changed alone compiles only if these still hold ----------
  */
@@ -74,14 +81,16 @@
 #define LBM_SWEEP_STEP UINT64_C(0x100000000)      /* sweeps, frames */
 
 _Static_assert(LBM_VERTICES_MAX < LBM_NONE, "the top value means none");
+_Static_assert(LBM_LOAD_MAX <= UINT64_MAX / LBM_HOSTS_MAX, "all loads add up");
 _Static_assert(LBM_HOSTS_MAX < LBM_NONE, "the top value means none");
 _Static_assert(LBM_WEIGHT_MAX <= INT32_MAX, "weights fit the 32-bit integers of METIS and Scotch");
 _Static_assert((uint64_t)LBM_LINK_COST_MAX *(LBM_HOSTS_MAX - 1) < UINT32_MAX, "distances fit 32 bits");
 _Static_assert((uint64_t)LBM_HOSTS_MAX *LBM_HOSTS_MAX * 4 <= UINT64_C(1) << 28,
                "a distance matrix fits 256 MiB");
 _Static_assert(LBM_LINKS_MAX >= UINT64_C(2048) * 2047 / 2, "complete:2048 fits");
-_Static_assert((int64_t)LBM_DAEMON_CAPACITY_MAX <= (int64_t)LBM_CAPACITY_MAX,
-               "a daemon's capacity is one that a host graph takes; for the least tests/unit/base/test_numbers.c");
+_Static_assert(
+    (int64_t)LBM_DAEMON_CAPACITY_MAX <= (int64_t)LBM_CAPACITY_MAX,
+    "a daemon's capacity is one that a host graph takes; for the least tests/unit/base/test_numbers.c");
 _Static_assert(LBM_LEASE_STOP_US * 2 <= LBM_LEASE_US, "an application works for half of its lease at least");
 _Static_assert(LBM_LEASE_EVER_US <= LBM_LEASE_US_MAX, "the wire takes the leases that are granted");
 _Static_assert(LBM_BATCH_BYTES_MAX * 2 <= LBM_FRAME_BYTES_MAX, "a batch and its columns fit a frame");

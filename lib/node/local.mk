@@ -3,7 +3,7 @@ noinst_LIBRARIES += lib/node/libnode.a
 # One list a room, from the top down (docs/architecture.md).
 node_dispatch = lib/node/dispatch/events.c lib/node/dispatch/events.h lib/node/dispatch/node.c
 node_client = lib/node/client/admin.c lib/node/client/client.h lib/node/client/internal.h \
-	lib/node/client/query.c lib/node/client/requests.c
+	lib/node/client/query.c lib/node/client/requests.c lib/node/client/rights.c
 node_job = lib/node/job/ingest.h lib/node/job/ingest_gather.c lib/node/job/ingest_slice.c \
 	lib/node/job/ingest_store.c lib/node/job/internal.h lib/node/job/job.h lib/node/job/jobs.c \
 	lib/node/job/plan_task.c lib/node/job/planning.c \
@@ -29,7 +29,8 @@ node_migration = lib/node/migration/completion.c lib/node/migration/due.c lib/no
 	lib/node/migration/queue.c lib/node/migration/scheduler.c lib/node/migration/throttle.c
 node_log = lib/node/log/confirm.c lib/node/log/control_log.c lib/node/log/deferred.c lib/node/log/external.c \
 	lib/node/log/internal.h lib/node/log/local.c lib/node/log/log.h lib/node/log/log_copy.c \
-	lib/node/log/log_requests.c lib/node/log/log_snapshot.c lib/node/log/promote.c lib/node/log/proposals.c
+	lib/node/log/log_requests.c lib/node/log/log_snapshot.c lib/node/log/promote.c lib/node/log/proposals.c \
+	lib/node/log/propose_right.c
 node_membership = lib/node/membership/capacity.c lib/node/membership/drain.c \
 	lib/node/membership/failure_detector.c lib/node/membership/internal.h lib/node/membership/membership.c \
 	lib/node/membership/membership.h lib/node/membership/network.c lib/node/membership/network.h \

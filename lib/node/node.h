@@ -104,6 +104,12 @@ struct lbm_node_link {
     uint32_t cost;
 };
 
+/* A host that may be asked for the control log by one that knows nobody else. */
+struct lbm_node_contact {
+    uint32_t host;
+    char address[LBM_ADDRESS_MAX + 1];
+};
+
 struct lbm_views;
 
 /* Who this node is. All strings are copied. */
@@ -120,12 +126,16 @@ struct lbm_node_config {
     const double *site;         /* [m] in the unit box, or NULL: chosen near the hosts it is linked to */
     const char *failure_domain; /* hosts of one domain may fail together; NULL: one of its own */
     enum lbm_log_engine engine;
-    uint32_t log_compact_min; /* entries of the control log between snapshots; 0: as is usual */
-    uint32_t large_members;   /* with more a cluster is large: much in it can wait; 0: as is usual */
-    int leader;               /* engine local, nonzero: orders the control log; engine external: may found */
-    const char *cluster_name; /* leader only */
-    uint32_t leader_host;     /* else: whom to ask */
-    const char *leader_address;
+    uint32_t log_compact_min;  /* entries of the control log between snapshots; 0: as is usual */
+    uint32_t large_members;    /* with more a cluster is large: much in it can wait; 0: as is usual */
+    int leader;                /* engine local, nonzero: orders the control log; engine external: may found */
+    const char *cluster_name;  /* leader only */
+    const uint32_t *operators; /* engine local: hosts at which operators are listened to, and that may lead */
+    size_t n_operators;        /* at most LBM_OPERATORS_MAX; 0: all members */
+    uint64_t cluster;          /* that it founds, or belongs to; 0: drawn by the leader, taken as it comes */
+    /* Members that are asked while this host knows no cluster. A leader that has some does not found one. */
+    const struct lbm_node_contact *contacts;
+    size_t n_contacts;
     uint32_t vertices_max;     /* refuse offers beyond that many vertices; 0: no limit */
     uint32_t policy;           /* of jobs that ask for none, enum lbm_job_policy_code; 0: none */
     uint32_t schedule;         /* the same, 1 + enum lbm_schedule; 0: pipelined */
@@ -168,6 +178,15 @@ enum lbm_log_result {
     LBM_LOG_UNKNOWN,  /* no answer: it may have happened */
 };
 
+/* What a client may do, by who it is on this machine: each includes what stands before it. The shell says
+ * which; which request needs which is in client/rights.c. */
+enum lbm_access {
+    LBM_ACCESS_NONE,   /* nothing: it is turned away */
+    LBM_ACCESS_READ,   /* look at hosts, jobs, mappings and the log; never at payloads */
+    LBM_ACCESS_SUBMIT, /* submit jobs, which are its own from then on */
+    LBM_ACCESS_ADMIN,  /* change hosts and everybody's jobs */
+};
+
 struct lbm_bytes {
     uint8_t *at;
     size_t len;
@@ -197,7 +216,7 @@ struct lbm_event {
         struct {
             uint64_t client; /* one connection */
             uint32_t uid;
-            int admin;                   /* nonzero: may change things */
+            enum lbm_access access;
             const Lbm__Request *request; /* borrowed, validated */
         } request;
         uint64_t client; /* CLIENT_GONE, CLIENT_READ */
@@ -311,6 +330,19 @@ enum lbm_err lbm_node_new(const struct lbm_node_config *config, struct lbm_node 
                           struct lbm_diag *diag) LBM_MUST_CHECK;
 /* Free a node; NULL is allowed. */
 void lbm_node_free(struct lbm_node *node);
+
+/* Other members that take part, for a host that starts with an empty disk.
+ * Out: contacts [at most max], those whose ids follow this host's first. Value: how many. */
+size_t lbm_node_contacts(const struct lbm_node *node, struct lbm_node_contact *contacts, size_t max);
+
+/* Nonzero if the certificate of that host is believed no more. */
+int lbm_node_revoked(const struct lbm_node *node, uint32_t host);
+
+/* Returns the name of the cluster, borrowed; empty while the node is in none. */
+const char *lbm_node_cluster_name(const struct lbm_node *node);
+
+/* Returns the index of the last entry of the control log that this host has applied. */
+uint64_t lbm_node_view(const struct lbm_node *node);
 
 /* Nonzero if the message is for this host: it names it, and its cluster. */
 int lbm_node_accepts(const struct lbm_node *node, const Lbm__Peer *message);

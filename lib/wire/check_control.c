@@ -145,6 +145,22 @@ static const struct lbm_wire_rule explain_request_rules[] = {{"job", NAME}, {"ve
 static const struct lbm_wire_table explain_request_table =
     TABLE(explain_request_rules, lbm__explain_request__descriptor);
 
+static const struct lbm_wire_rule admit_request_rules[] = {{"name", NAME_OR_EMPTY}};
+static const struct lbm_wire_table admit_request_table =
+    TABLE(admit_request_rules, lbm__admit_request__descriptor);
+
+static const struct lbm_wire_rule revoke_request_rules[] = {{"host", HOST}};
+static const struct lbm_wire_table revoke_request_table =
+    TABLE(revoke_request_rules, lbm__revoke_request__descriptor);
+
+static const struct lbm_wire_rule enrol_request_rules[] = {
+    {"secret", IN(0, LBM_ENROL_BYTES_MAX)},
+    {"request", IN(1, LBM_ENROL_BYTES_MAX)},
+    {"name", NAME_OR_EMPTY},
+};
+static const struct lbm_wire_table enrol_request_table =
+    TABLE(enrol_request_rules, lbm__enrol_request__descriptor);
+
 static const struct lbm_wire_rule request_rules[] = {
     {"status", .nested = &empty_table},
     {"hosts", .nested = &empty_table},
@@ -168,6 +184,9 @@ static const struct lbm_wire_rule request_rules[] = {
     {"ids", .nested = &ids_request_table},
     {"change", .nested = &change_request_table},
     {"network", .nested = &empty_table},
+    {"admit", .nested = &admit_request_table},
+    {"revoke", .nested = &revoke_request_table},
+    {"enrol", .nested = &enrol_request_table},
 };
 const struct lbm_wire_table lbm_wire_request_table = {
     .type = &lbm__request__descriptor,
@@ -334,6 +353,17 @@ static const struct lbm_wire_table explain_reply_table =
 static const struct lbm_wire_rule ids_reply_rules[] = {{"vertex", UP_TO(LBM_CHANGE_RECORDS_MAX), VERTEX}};
 static const struct lbm_wire_table ids_reply_table = TABLE(ids_reply_rules, lbm__ids_reply__descriptor);
 
+static const struct lbm_wire_rule admit_reply_rules[] = {{"host", HOST}};
+static const struct lbm_wire_table admit_reply_table = TABLE(admit_reply_rules, lbm__admit_reply__descriptor);
+
+static const struct lbm_wire_rule enrol_reply_rules[] = {
+    {"certificate", IN(1, LBM_ENROL_BYTES_MAX)},
+    {"cluster_name", NAME_OR_EMPTY},
+    {"contact_host", UP_TO(LBM_CONTACTS_MAX), HOST},
+    {"contact_address", SAME("contact_host"), ADDRESS},
+};
+static const struct lbm_wire_table enrol_reply_table = TABLE(enrol_reply_rules, lbm__enrol_reply__descriptor);
+
 static const struct lbm_wire_rule response_rules[] = {
     {"code", IN(0, LBM_ERR_COUNT - 1)},
     {"text", TEXT},
@@ -351,6 +381,8 @@ static const struct lbm_wire_rule response_rules[] = {
     {"ids", .nested = &ids_reply_table},
     {"network", .nested = &network_reply_table},
     {"neighbours", .nested = &neighbours_table},
+    {"admit", .nested = &admit_reply_table},
+    {"enrol", .nested = &enrol_reply_table},
 };
 /* A response without a body is an acknowledgement or an error. */
 const struct lbm_wire_table lbm_wire_response_table = TABLE(response_rules, lbm__response__descriptor);

@@ -324,6 +324,11 @@ static const struct lbm_wire_table slice_answer_table =
     TABLE(slice_answer_rules, lbm__slice_answer__descriptor);
 static const struct lbm_wire_table slice_ready_table = TABLE_WITHOUT_RULES(lbm__slice_ready__descriptor);
 
+static const struct lbm_wire_rule admit_rules[] = {{"host", HOST}};
+static const struct lbm_wire_table admit_table = TABLE(admit_rules, lbm__admit__descriptor);
+static const struct lbm_wire_rule revoke_rules[] = {{"host", HOST}};
+static const struct lbm_wire_table revoke_table = TABLE(revoke_rules, lbm__revoke__descriptor);
+
 static const struct lbm_wire_rule command_rules[] = {
     {"found", .nested = &found_table},
     {"join", .nested = &join_table},
@@ -341,6 +346,8 @@ static const struct lbm_wire_rule command_rules[] = {
     {"promote", .nested = &promote_table},
     {"change_backup", .nested = &change_backup_table},
     {"allot_ids", .nested = &allot_ids_table},
+    {"admit", .nested = &admit_table},
+    {"revoke", .nested = &revoke_table},
 };
 const struct lbm_wire_table lbm_wire_command_table = {
     .type = &lbm__command__descriptor,
@@ -388,6 +395,8 @@ static const struct lbm_wire_rule snapshot_rules[] = {
     {"link_q", SAME("link_p"), HOST},
     {"link_cost", SAME("link_p"), COST},
     {"unroutable", TEXT},
+    {"next_host", IN(0, LBM_HOSTS_MAX)},
+    {"revoked", UP_TO(LBM_HOSTS_MAX), HOST},
 };
 const struct lbm_wire_table lbm_wire_snapshot_table = TABLE(snapshot_rules, lbm__snapshot__descriptor);
 

@@ -33,7 +33,7 @@
 #define ADDRESS IN(1, LBM_ADDRESS_MAX)
 #define TEXT IN(0, LBM_DIAG_WHERE_MAX + LBM_DIAG_TEXT_MAX) /* a rendered diagnosis */
 #define PAYLOAD IN(0, LBM_PAYLOAD_MAX)
-#define COMMAND IN(4, LBM_COMMAND_BYTES_MAX) /* the shortest is a JobDelete */
+#define COMMAND IN(3, LBM_COMMAND_BYTES_MAX) /* the shortest is a Revoke of host 0 */
 
 /* Counts. */
 #define UP_TO(n) .count = LBM_COUNT_UP_TO, .counts = {(n)}

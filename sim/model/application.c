@@ -443,7 +443,7 @@ asked(struct cluster *c, const struct happen *happen)
                                        &request, &diag) == LBM_OK);
     struct lbm_event event = {.kind = LBM_EVENT_REQUEST};
     event.as.request.client = happen->number;
-    event.as.request.admin = 1;
+    event.as.request.access = LBM_ACCESS_ADMIN;
     event.as.request.request = request;
     step(c, happen->host, &event);
     lbm__request__free_unpacked(request, NULL);

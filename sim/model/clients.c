@@ -36,6 +36,13 @@ deliver_reply(struct cluster *c, uint32_t host, const struct lbm_effect *effect)
 void
 cluster_request(struct cluster *c, uint32_t host, uint32_t uid, Lbm__Request *request)
 {
+    cluster_request_as(c, host, uid, uid == 0 ? LBM_ACCESS_ADMIN : LBM_ACCESS_SUBMIT, request);
+}
+
+void
+cluster_request_as(struct cluster *c, uint32_t host, uint32_t uid, enum lbm_access access,
+                   Lbm__Request *request)
+{
     struct machine *m = &c->machine[host];
     forget_replies(m);
     if (m->node == NULL || m->stopped)
@@ -44,7 +51,7 @@ cluster_request(struct cluster *c, uint32_t host, uint32_t uid, Lbm__Request *re
     struct lbm_event event = {.kind = LBM_EVENT_REQUEST};
     event.as.request.client = OPERATOR;
     event.as.request.uid = uid;
-    event.as.request.admin = uid == 0;
+    event.as.request.access = access;
     event.as.request.request = request;
     step(c, host, &event);
 }

@@ -37,9 +37,10 @@ struct cluster_options {
     /* May change what a plan computes: where its vertices go. NULL: it stays. */
     void (*planned)(void *arg, const struct lbm_plan_task *task, struct lbm_plan *plan);
     void *planned_arg;
-    int64_t plan_us; /* a plan takes, 0: what it takes for a small guest */
-    int changes;     /* nonzero: applications change their guests */
-    int judged;      /* nonzero: violations are kept for cluster_violation; 0: they are assertions */
+    int64_t plan_us;    /* a plan takes, 0: what it takes for a small guest */
+    uint32_t operators; /* hosts from 0 on at which operators are listened to; 0: all */
+    int changes;        /* nonzero: applications change their guests */
+    int judged;         /* nonzero: violations are kept for cluster_violation; 0: they are assertions */
     void (*line)(void *arg, const char *line); /* told of each line of the trace; NULL: it collects */
     void *line_arg;
 };
@@ -192,6 +193,9 @@ void cluster_hold(struct cluster *cluster, const char *kind, uint32_t from, uint
 int cluster_pass(struct cluster *cluster, uint32_t from, uint32_t to);
 void cluster_pass_all(struct cluster *cluster);
 
+/* A host hears a message as of another one, which did not send it: body_case and the body are given. Within
+ * some seconds, with the next ping; returns 0 if none came. */
+int cluster_say(struct cluster *cluster, uint32_t from, uint32_t to, Lbm__Peer *message);
 /* The next ping from one host to another is replaced by a number out of reach, drawn by `what` (forge.c). */
 void cluster_forge(struct cluster *cluster, uint32_t from, uint32_t to, uint32_t what);
 
@@ -210,8 +214,12 @@ void cluster_log_loses(struct cluster *cluster, double share); /* of its answers
 
 /* ---- clients (clients.c) ------------------------------------------------------------------------------- */
 
-/* Send a request as uid; the replies to it collect until the next request of that host. */
+/* Send a request as uid; the replies to it collect until the next request of that host. User 0 is an
+ * administrator, others may submit. */
 void cluster_request(struct cluster *cluster, uint32_t host, uint32_t uid, Lbm__Request *request);
+/* The same of a client that may do that much. */
+void cluster_request_as(struct cluster *cluster, uint32_t host, uint32_t uid, enum lbm_access access,
+                        Lbm__Request *request);
 /* The i-th reply since, or NULL. */
 const Lbm__Response *cluster_reply(struct cluster *cluster, uint32_t host, size_t i);
 /* Ask and wait (virtual seconds) for the last reply. NULL: none came. */

@@ -1,14 +1,50 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A host says numbers that nobody could have counted to: its next ping to another host is replaced by a
  * message of the same sender with such a number. Whatever is taken of it harms more than that one message. */
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "sim/model/internal.h"
+
+enum { SAY_US = 5000000 };
 
 void
 cluster_forge(struct cluster *c, uint32_t from, uint32_t to, uint32_t what)
 {
     c->forgery = (struct forgery){.is_due = 1, .from = from, .to = to, .what = what};
+}
+
+static int
+has_been_said(struct cluster *c, void *unused)
+{
+    (void)unused;
+    return c->words.message == NULL;
+}
+
+int
+cluster_say(struct cluster *c, uint32_t from, uint32_t to, Lbm__Peer *message)
+{
+    c->words = (struct words){.from = from, .to = to, .message = message};
+    int is_said = cluster_run(c, SAY_US, has_been_said, NULL);
+    c->words.message = NULL;
+    return is_said;
+}
+
+/* With the head of a ping that arrives, which is right for its receiver. All are in their first lives. */
+static void
+say(struct cluster *c, uint32_t host, const Lbm__Peer *ping)
+{
+    Lbm__Peer *message = c->words.message;
+    c->words.message = NULL;
+    message->cluster = ping->cluster;
+    message->src = c->words.from;
+    message->src_incarnation = 1;
+    message->dst = ping->dst;
+    message->dst_incarnation = ping->dst_incarnation;
+    message->view = message->view != 0 ? message->view : ping->view;
+    struct lbm_event event = {.kind = LBM_EVENT_MESSAGE, .as.received.message = message};
+    trace(c, host, "hears what %" PRIu32 " has not said", c->words.from);
+    step(c, host, &event);
 }
 
 /* A vertex without neighbours at an epoch that cannot be handed on: with one at an epoch that can, whose
@@ -98,6 +134,8 @@ int
 forgery_arrives(struct cluster *c, uint32_t host, uint32_t from, const Lbm__Peer *message)
 {
     struct forgery *f = &c->forgery;
+    if (c->words.message != NULL && c->words.to == host && message->body_case == LBM__PEER__BODY_PING)
+        say(c, host, message);
     if (!f->is_due || f->from != from || f->to != host)
         return 0;
     if (message->body_case == LBM__PEER__BODY_REPL_ACK)

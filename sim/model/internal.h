@@ -134,6 +134,12 @@ struct model_log {
     double loses;
 };
 
+/* With the next ping, whoever's, a host hears this too (forge.c). */
+struct words {
+    uint32_t from, to;
+    Lbm__Peer *message; /* borrowed; NULL: nothing */
+};
+
 /* The next ping from one host to another says something else (forge.c). */
 struct forgery {
     int is_due;
@@ -167,6 +173,7 @@ struct cluster {
     uint8_t *cut;               /* [n * n] the network does not carry from row to column */
     LBM_VEC(struct interceptor) interceptors;
     struct forgery forgery;
+    struct words words;
     uint32_t network_slow;
     uint64_t steps, hash;
     enum trigger awaited; /* ends the present run */

@@ -197,7 +197,12 @@ new_node(struct cluster *c, uint32_t host)
     }
     struct machine_names names = machine_names(host);
     int limited = c->options.limited_host == LBM_NONE || c->options.limited_host == host;
+    static const uint32_t first_hosts[] = {0, 1, 2, 3};
+    LBM_ASSERT(c->options.operators <= sizeof first_hosts / sizeof *first_hosts);
+    const struct lbm_node_contact first = {0, "127.0.0.1:7000"};
     struct lbm_node_config config = {
+        .operators = first_hosts,
+        .n_operators = c->options.operators,
         .host = host,
         .name = names.name,
         .address = names.address,
@@ -212,8 +217,8 @@ new_node(struct cluster *c, uint32_t host)
         .large_members = c->options.large_members,
         .leader = host == 0,
         .cluster_name = CLUSTER_NAME,
-        .leader_host = 0,
-        .leader_address = "127.0.0.1:7000",
+        .contacts = &first,
+        .n_contacts = host != 0,
         .tombstone_us = c->options.tombstone_us,
         .policy = c->options.policy,
         .schedule = c->options.schedule,

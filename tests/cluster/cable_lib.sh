@@ -36,7 +36,9 @@ lay_out() {
     for host in 0 1 2 3; do
         cable "$host" "${bridge[host]}" || { skip "no cables here"; exit 77; }
         rm -f "$dir/h$host"/lbmap.db*
-        sed -i "s/^listen.*/listen = \"127.1.0.$((10 + host)):7000\";/; s/\"127\.0\.0\.1:[0-9]*\"/\"127.1.0.10:7000\"/" "$dir/h$host/lbmapd.conf"
+        sed -i "s/^listen.*/listen = \"127.1.0.$((10 + host)):7000\";/" "$dir/h$host/lbmapd.conf"
+        rm -f "$dir/h$host/identity/contacts" # else the first host waits for those that had its log
+        [ "$host" -eq 0 ] || echo '0 127.1.0.10:7000' >"$dir/h$host/identity/contacts"
     done
 }
 all_active() { ask 0 hosts >"$scratch/hosts" && awk 'NR > 1 && $3 == "ACTIVE" && $4 == "yes" { n++ } END { exit n != 4 }' "$scratch/hosts"; }

@@ -34,13 +34,19 @@ free_port() {
     echo "$port"
 }
 
+# identity DIR: the identity of the host that founds a cluster.
+identity() {
+    "$lbctl" -q init test --dir "$1" --name leader --address 127.0.0.1:1 --no-start >/dev/null
+}
+identity alone
+
 # configuration NAME [LINE]...: NAME.conf of a leader, with further lines.
 configuration() {
     local name=$1
     shift
     {
-        echo "cluster = \"test\"; founder = true;"
-        echo "host = { id = 0; name = \"$name\"; };"
+        echo "cluster = \"test\"; identity = \"${identity:-alone}/identity\";"
+        echo "host = { name = \"$name\"; };"
         echo "listen = \"127.0.0.1:${port:?}\";"
         echo "data = \"${data:-$name.db}\"; control = \"${control:-$name.sock}\"; pid_file = \"$name.pid\";"
         [ $# -eq 0 ] || printf '%s\n' "$@"
@@ -83,6 +89,15 @@ start() {
     return 1
 }
 
+# founded NAME: its host is an active member.
+founded() {
+    for _ in $(seq 600); do
+        "$lbctl" -s "$1.sock" hosts 2>/dev/null | grep -q ACTIVE && return 0
+        sleep 0.05
+    done
+    return 1
+}
+
 # stop NAME SIGNAL: end the daemon started last, with status 0.
 stop() {
     kill "-$2" "$pid"
@@ -118,13 +133,29 @@ configuration wrong 'colour = "blue";'
 refused 2 'wrong.conf:5: there is no setting colour' "$lbmapd" -c wrong.conf
 refused 2 'wrong.conf:5: there is no setting colour' "$lbmapd" --check-config --config=wrong.conf
 sed 's/127.0.0.1:/0.0.0.0:/' good.conf >everywhere.conf
-refused 2 'everywhere.conf:3: .*encryption' "$lbmapd" -c everywhere.conf
+refused 2 'everywhere.conf: address is missing' "$lbmapd" -c everywhere.conf
 echo 'cluster = {' >syntax.conf
 refused 2 'syntax.conf:.*syntax error' "$lbmapd" -c syntax.conf
 data=missing/x.db configuration nodata
 refused 1 'missing/x.db' "$lbmapd" -c nodata.conf
 control=missing/x.sock configuration nocontrol
 refused 1 'missing/x.sock.lease: cannot create the lease page of the control socket' "$lbmapd" -c nocontrol.conf
+
+# ---- identity ----------------------------------------------------------------------------------------------
+identity=nobody configuration stranger
+refused 1 'nobody/identity: there is no identity of this host' "$lbmapd" -c stranger.conf
+cp -a alone readable && chmod 640 readable/identity/host.key
+identity=readable configuration readable
+refused 1 'readable/identity/host.key: can be read by others' "$lbmapd" -c readable.conf
+identity another && cp -a alone mixed && cp another/identity/host.pem mixed/identity/
+identity=mixed configuration mixed
+refused 1 'mixed/identity/host.pem: is not the certificate of host.key' "$lbmapd" -c mixed.conf
+cp another/identity/host.key mixed/identity/
+refused 1 'mixed/identity/host.pem: the certificate is not signed by the cluster' "$lbmapd" -c mixed.conf
+cp -a alone lost && rm lost/identity/found
+identity=lost configuration lost
+refused 1 'neither founds a cluster nor knows a member of one' "$lbmapd" -c lost.conf
+rm -f lost.db* # its own from the first start on
 
 # ---- a life ------------------------------------------------------------------------------------------------
 if start good; then
@@ -149,6 +180,7 @@ if start good; then
     kill -HUP "$pid"
     await good 'good.conf:6: dimensions' && ok "SIGHUP survives a bad file" || bad "SIGHUP, bad file: $(cat good.log)"
     sed -i 5,6d good.conf
+    founded good && ok "the cluster is founded" || bad "no cluster is founded"
     stop good TERM
 fi
 
@@ -163,8 +195,8 @@ if start good; then
 fi
 
 # ---- the database --------------------------------------------------------------------------------------------
-sed 's/id = 0/id = 1/' good.conf >renumbered.conf
-refused 1 'belongs to host 0' "$lbmapd" -c renumbered.conf
+sed 's/alone/another/' good.conf >elsewhere.conf
+refused 1 'the database belongs to cluster' "$lbmapd" -c elsewhere.conf
 cp good.db damaged.db
 printf 'overwritten by something else' | dd of=damaged.db bs=1 seek=4200 conv=notrunc status=none
 head -c 64 /dev/urandom | dd of=damaged.db bs=1 seek=0 conv=notrunc status=none
@@ -184,14 +216,16 @@ configuration full
 pid=$! leader=$!
 started+=("$leader")
 leader_port=$port
-if await full 'ready:'; then
+if await full 'ready:' && founded full; then
+    token=$("$lbctl" token create --dir alone --uses 20)
     for i in $(seq 1 20); do
         kill -0 "$leader" 2>/dev/null || break
-        port=$(free_port) configuration "joiner$i"
-        sed -i "1s/.*/join = { host = 0; address = \"127.0.0.1:$leader_port\"; };/; s/id = 0/id = $i/" "joiner$i.conf"
-        start "joiner$i"
-        sleep 0.7 # to join
+        port=$(free_port)
+        "$lbctl" -q enroll "127.0.0.1:$leader_port" "$token" --dir "joiner$i" --name "joiner$i" \
+            --listen "127.0.0.1:$port" --daemon "$lbmapd" >/dev/null 2>&1 || break
+        started+=("$(cat "joiner$i/lbmapd.pid")")
     done
+    for _ in $(seq 100); do kill -0 "$leader" 2>/dev/null && sleep 0.05; done # it may be about to end
     kill -0 "$leader" 2>/dev/null && kill -KILL "$leader"
     wait "$leader"
     got=$?
@@ -214,7 +248,8 @@ elif command -v setpriv >/dev/null && setpriv --reuid 65534 --clear-groups test 
     mkdir -m 755 closed
     mkdir -m 777 open
     chmod 755 .
-    data=open/x.db control=closed/x.sock configuration denied
+    cp -a alone nobodys && chown -R 65534 nobodys
+    identity=nobodys data=open/x.db control=closed/x.sock configuration denied
     refused 1 'closed/x.sock.lease: cannot create the lease page of the control socket: Permission denied' \
         setpriv --reuid 65534 --clear-groups "$lbmapd" -c denied.conf
 else

@@ -49,13 +49,14 @@ kill_member() {
 host() {
     local n=$1 url="$scheme://127.0.0.1"
     mkdir -p "$dir/h$n"
+    [ -d "$dir/h$n/identity" ] || cp -a "$scratch/made/h$n/identity" "$dir/h$n/identity"
     cat >"$dir/h$n/lbmapd.conf" <<CONF
 cluster = "test";
-host = { id = $n; name = "h$n"; links = ( { host = $(((n + 1) % 4)); } ); };
+host = { name = "h$n"; links = ( { host = $(((n + 1) % 4)); } ); };
 listen = "127.0.0.1:$((port + 20 + n))";
 data = "lbmap.db";
 control = "lbmapd.sock";
-founder = $([ "$n" = 0 ] && echo true || echo false);
+identity = "identity";
 log_engine = "etcd";
 etcd = {
     endpoints = [ "$url:$port", "$url:$((port + 1))", "$url:$((port + 2))" ];
@@ -85,6 +86,9 @@ stop_all() {
     done
     rm -f "$scratch"/h?.pid
 }
+# Certificates of four hosts.
+"$lbctl" -q cluster up --hosts ring:4 --dir "$scratch/made" --daemon "$daemon" || exit 1
+"$lbctl" -q cluster down --dir "$scratch/made"
 "$lbctl" -q gen lattice:32x32 -o "$scratch/g.graph"
 
 # ---- members die ------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ take_away() {
     else
         kill -KILL "${worker_pid[$1]}"
         "$lbctl" cluster kill "$1" --dir "$dir"
-        find "$dir/h$1" -mindepth 1 ! -name lbmapd.conf -delete
+        find "$dir/h$1" -mindepth 1 ! -name lbmapd.conf ! -path "*/identity*" -delete
     fi
 }
 

@@ -4,13 +4,15 @@ check_PROGRAMS += docs/examples/owned docs/examples/steps tests/cluster/drifter 
 	tests/cluster/refiner tests/cluster/talker tests/cluster/worker
 cluster_scripts = tests/cluster/adapt.sh tests/cluster/drift.sh tests/cluster/api.sh tests/cluster/chaos.sh \
 	tests/cluster/cluster.sh tests/cluster/crash.sh tests/cluster/diffuse.sh \
-	tests/cluster/daemon.sh tests/cluster/delay.sh tests/cluster/disk.sh tests/cluster/etcd.sh \
+	tests/cluster/daemon.sh tests/cluster/delay.sh tests/cluster/disk.sh tests/cluster/enroll.sh \
+	tests/cluster/etcd.sh \
 	tests/cluster/explain.sh tests/cluster/heavy.sh tests/cluster/hog.sh tests/cluster/join.sh \
 	tests/cluster/kills.sh tests/cluster/kth.sh tests/cluster/leader.sh tests/cluster/leaver.sh \
 	tests/cluster/links.sh tests/cluster/load.sh tests/cluster/members.sh tests/cluster/own_files.sh \
 	tests/cluster/owners_check.sh tests/cluster/parallel.sh tests/cluster/policy.sh \
 	tests/cluster/promote.sh \
-	tests/cluster/rtt.sh tests/cluster/slow.sh tests/cluster/talk.sh tests/cluster/throttle.sh \
+	tests/cluster/renew.sh tests/cluster/rights.sh tests/cluster/rogue.sh \
+	tests/cluster/rtt.sh tests/cluster/slow.sh tests/cluster/talk.sh tests/cluster/throttle.sh tests/cluster/tls.sh \
 	tests/cluster/trace.sh
 dist_check_SCRIPTS += $(cluster_scripts)
 TESTS += $(cluster_scripts)

@@ -49,7 +49,7 @@ start mesh:2x2
 expect "host $slow stops" "$lbctl" -q cluster kill "$slow" --signal TERM --dir "$dir"
 pid=$(cat "$dir/h$slow/lbmapd.pid" 2>/dev/null || echo 0)
 [ "$pid" -eq 0 ] || until_true 10 "it ends" ended
-sed -i 's/^\( *\)id = .*/&\n\1measure = true;/' "$dir/h$slow/lbmapd.conf"
+sed -i 's/^\( *\)name = .*/&\n\1measure = true;/' "$dir/h$slow/lbmapd.conf"
 expect "it starts again, measures, and has a processor for itself" "$lbctl" -q cluster up --dir "$dir" --daemon "$scratch/lbmapd"
 expect "gen" "$lbctl" -q gen lattice:40x40 -o "$scratch/guest.graph"
 expect "submit" ask 0 -q submit "$scratch/guest.graph" --name job

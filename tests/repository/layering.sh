@@ -22,13 +22,14 @@ file:     base graph host
 trace:    base graph host
 wire:     base
 node:     base graph host space balance embed map wire
+pki:      base
 store:    base graph node wire
 api:      base wire
 cli:      base
 threads:
-daemon:   base graph host space balance embed map file wire node store threads
+daemon:   base graph host space balance embed map file wire node pki store threads
 draw:     base space map
-client:   base graph host space balance embed map file trace wire node api cli threads draw
+client:   base graph host space balance embed map file trace wire node pki api cli threads draw
 sim:      base graph host space balance embed map file trace wire node cli
 papers:   base graph host space balance embed map file cli
 '
@@ -60,8 +61,9 @@ owners='
 igraph                              lib/host
 sqlite3                             lib/store
 event2?/|event[.]h                  daemon
-openssl/                            daemon client
+openssl/                            lib/pki daemon client
 systemd/                            daemon
+seccomp[.]h                         daemon
 libconfig                           daemon
 planarity/                          lib/embed
 libqhull_r/                         lib/space lib/graph
@@ -72,7 +74,7 @@ zlib                                lib/file lib/store
 archive                             lib/file
 jansson                             client daemon sim papers
 protobuf-c/                         lib/wire
-time[.]h|sys/|unistd[.]h|fcntl[.]h  lib/file lib/store lib/api daemon client sim papers
+time[.]h|sys/|unistd[.]h|fcntl[.]h  lib/file lib/pki lib/store lib/api daemon client sim papers
 poll[.]h|net|arpa/                  lib/file lib/store lib/api daemon client
 pthread[.]h|sched[.]h               lib/threads daemon
 signal[.]h                          lib/threads daemon client sim papers

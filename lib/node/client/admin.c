@@ -128,13 +128,20 @@ is_told(enum operator_request target, int refused)
 }
 
 static void
-tell_operator(struct lbm_node *node, uint64_t client, uint64_t request, const char *refusal)
+tell_operator(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__Command *command,
+              const char *refusal)
 {
+    Lbm__AdmitReply admit = LBM__ADMIT_REPLY__INIT;
     if (refusal[0] != '\0') {
         lbm_core_reply_error(node, client, request, LBM_E_STATE, "%s", refusal);
         return;
     }
     Lbm__Response response = LBM__RESPONSE__INIT;
+    if (command != NULL && command->what_case == LBM__COMMAND__WHAT_ADMIT) {
+        admit.host = command->admit->host;
+        response.what_case = LBM__RESPONSE__WHAT_ADMIT;
+        response.admit = &admit;
+    }
     lbm_core_reply(node, client, request, 1, &response);
 }
 
@@ -167,6 +174,9 @@ concerned(const Lbm__Command *command, const char **what)
     case LBM__COMMAND__WHAT_REJOIN:
         *what = "is back with what it had";
         return command->rejoin->host;
+    case LBM__COMMAND__WHAT_REVOKE:
+        *what = "is revoked: its certificate is believed no more";
+        return command->revoke->host;
     default:
         return LBM_NONE;
     }
@@ -212,7 +222,7 @@ lbm_client_proposal_applied(struct lbm_node *node, const Lbm__Command *command, 
             i++;
         } else if (is_told((enum operator_request)wait.tell, refusal[0] != '\0')) {
             operator_forget(node, wait.client, wait.request);
-            tell_operator(node, wait.client, wait.request, refusal);
+            tell_operator(node, wait.client, wait.request, command, refusal);
             i = 0; /* more than one may have gone */
         } else if (wait.tell == TELL_REFUSAL) {
             operator_drop(node, i);
@@ -295,7 +305,7 @@ change_leave(struct lbm_node *node, const struct client *client, const struct lb
     command->what_case = LBM__COMMAND__WHAT_LEAVE;
     command->leave = &leave;
     if (member->state == LBM_MEMBER_LEFT) {
-        tell_operator(node, client->id, client->request, "");
+        tell_operator(node, client->id, client->request, NULL, "");
         return;
     }
     await(node, client, command, TELL_SUCCESS, 0);
@@ -363,11 +373,6 @@ lbm_client_answer_host_change(struct lbm_node *node, const struct client *client
 {
     const Lbm__HostChange *change = request->host_change;
     const struct lbm_member *member = lbm_view_member(&node->view, change->host);
-    if (!client->admin) {
-        lbm_core_reply_error(node, client->id, client->request, LBM_E_DENIED,
-                             "only administrators may change hosts");
-        return;
-    }
     if (member == NULL) {
         lbm_core_reply_error(node, client->id, client->request, LBM_E_NOTFOUND,
                              "there is no host %" PRIu32 "; lbctl hosts lists them", change->host);
@@ -381,6 +386,58 @@ lbm_client_answer_host_change(struct lbm_node *node, const struct client *client
         }
     lbm_core_reply_error(node, client->id, client->request, LBM_E_UNSUPPORTED,
                          "a change this daemon does not know");
+}
+
+/* ---- identities ---------------------------------------------------------------------------------------- */
+
+/* Nonzero if there is a cluster; else the client is answered. */
+static int
+has_cluster(struct lbm_node *node, const struct client *client)
+{
+    if (node->view.index == 0)
+        lbm_core_reply_error(node, client->id, client->request, LBM_E_STATE,
+                             "this host knows no cluster yet; try again in a moment");
+    return node->view.index != 0;
+}
+
+void
+lbm_client_answer_admit(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+{
+    const char *name = request->admit->name;
+    if (!has_cluster(node, client))
+        return;
+    for (size_t i = 0; name[0] != '\0' && i < node->view.members.n; i++)
+        if (strcmp(node->view.members.at[i].name, name) == 0) {
+            lbm_core_reply_error(node, client->id, client->request, LBM_E_EXISTS,
+                                 "host %" PRIu32 " has the name %s already; give another one",
+                                 node->view.members.at[i].host, name);
+            return;
+        }
+    Lbm__Admit admit = LBM__ADMIT__INIT;
+    admit.host = lbm_view_next_host(&node->view);
+    admit.request = lbm_rng_next(&node->rng);
+    if (admit.host >= LBM_HOSTS_MAX) {
+        lbm_core_reply_error(node, client->id, client->request, LBM_E_LIMIT,
+                             "all %d ids of hosts have been given; none is given twice", LBM_HOSTS_MAX);
+        return;
+    }
+    Lbm__Command command = LBM__COMMAND__INIT;
+    command.what_case = LBM__COMMAND__WHAT_ADMIT;
+    command.admit = &admit;
+    lbm_client_propose(node, client, &command);
+}
+
+void
+lbm_client_answer_revoke(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+{
+    if (!has_cluster(node, client))
+        return;
+    Lbm__Revoke revoke = LBM__REVOKE__INIT;
+    revoke.host = request->revoke->host;
+    Lbm__Command command = LBM__COMMAND__INIT;
+    command.what_case = LBM__COMMAND__WHAT_REVOKE;
+    command.revoke = &revoke;
+    lbm_client_propose(node, client, &command);
 }
 
 /* ---- events -------------------------------------------------------------------------------------------- */

@@ -11,9 +11,20 @@
  * LBM_E_STATE. */
 void lbm_client_answer_host_change(struct lbm_node *node, const struct client *client,
                                    const Lbm__Request *request);
+/* Answer AdmitRequest with the id of a host, once the log has given it. Errors in the answer: LBM_E_DENIED,
+ * LBM_E_EXISTS a member has the name, LBM_E_LIMIT no id is left, LBM_E_STATE another one got it. */
+void lbm_client_answer_admit(struct lbm_node *node, const struct client *client, const Lbm__Request *request);
+/* Answer RevokeRequest. Errors in the answer: LBM_E_DENIED, LBM_E_STATE. */
+void lbm_client_answer_revoke(struct lbm_node *node, const struct client *client,
+                              const Lbm__Request *request);
 /* Answer EventsRequest from the ring of events. */
 void lbm_client_answer_events(struct lbm_node *node, const struct client *client,
                               const Lbm__Request *request);
+
+/* ---- rights.c ---- */
+
+/* Nonzero if the client may ask that; else it has been told what it lacks (LBM_E_DENIED). */
+int lbm_client_may(struct lbm_node *node, const struct client *client, const Lbm__Request *request);
 
 /* ---- query.c ---- */
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What clients may ask, one row a request; answers come from what this host knows, at once. */
+/* What clients may ask, one row a request; answers come from what this host knows, at once. Who may ask it:
+ * rights.c. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -314,17 +315,6 @@ answer_jobs(struct lbm_node *node, const struct client *client, const Lbm__Reque
     }
 }
 
-/* Nonzero if the client may not change the job; it has been told. */
-static int
-is_denied(struct lbm_node *node, const struct client *client, const struct lbm_job_entry *entry)
-{
-    if (client->admin || client->uid == entry->owner)
-        return 0;
-    lbm_core_reply_error(node, client->id, client->request, LBM_E_DENIED, "job %s belongs to user %" PRIu32,
-                         entry->name, entry->owner);
-    return 1;
-}
-
 static void
 answer_cancel(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
 {
@@ -334,8 +324,6 @@ answer_cancel(struct lbm_node *node, const struct client *client, const Lbm__Req
                              "there is no job named %s; lbctl jobs lists them", request->cancel->job);
         return;
     }
-    if (is_denied(node, client, entry))
-        return;
     Lbm__JobDelete delete = LBM__JOB_DELETE__INIT;
     delete.job = entry->job;
     Lbm__Command command = LBM__COMMAND__INIT;
@@ -351,7 +339,7 @@ answer_job_change(struct lbm_node *node, const struct client *client, const Lbm_
     if (entry == NULL)
         lbm_core_reply_error(node, client->id, client->request, LBM_E_NOTFOUND,
                              "there is no job named %s; lbctl jobs lists them", request->job_change->job);
-    else if (!is_denied(node, client, entry))
+    else
         lbm_exchange_policy_change(node, client, entry, request->job_change);
 }
 
@@ -397,9 +385,7 @@ answer_explain(struct lbm_node *node, const struct client *client, const Lbm__Re
 static void
 answer_attach(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
 {
-    const struct lbm_job_entry *entry = lbm_view_job_named(&node->view, request->attach->job);
-    if (entry == NULL || !is_denied(node, client, entry))
-        lbm_application_attach(node, client->id, client->request, request->attach);
+    lbm_application_attach(node, client->id, client->request, request->attach);
 }
 
 static void
@@ -458,6 +444,8 @@ static const struct {
     {LBM__REQUEST__WHAT_IDS, answer_ids},
     {LBM__REQUEST__WHAT_CHANGE, answer_change},
     {LBM__REQUEST__WHAT_NETWORK, lbm_membership_answer_network},
+    {LBM__REQUEST__WHAT_ADMIT, lbm_client_answer_admit},
+    {LBM__REQUEST__WHAT_REVOKE, lbm_client_answer_revoke},
 };
 
 void
@@ -465,11 +453,12 @@ lbm_client_on_request(struct lbm_node *node, const struct lbm_event *event)
 {
     const Lbm__Request *request = event->as.request.request;
     struct client client = {
-        event->as.request.client, request->id, event->as.request.uid, event->as.request.admin,
+        event->as.request.client, request->id, event->as.request.uid, event->as.request.access,
         node->now_us + (request->within_ms != 0 ? (int64_t)request->within_ms * 1000 : (int64_t)REQUEST_US)};
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++)
         if (requests[i].what == request->what_case) {
-            requests[i].answer(node, &client, request);
+            if (lbm_client_may(node, &client, request))
+                requests[i].answer(node, &client, request);
             return;
         }
     lbm_core_reply_error(node, client.id, client.request, LBM_E_UNSUPPORTED,

@@ -25,6 +25,7 @@ struct peer {
     int is_behind; /* much of what was sent has not left this host: nothing large is sent again meanwhile */
     int dialled;
     uint64_t address;  /* last dialled: its hash, since there may be thousands of peers */
+    uint64_t outdated; /* that of the address in the log, if it has said another one since; else 0 */
     uint64_t vertices; /* as its load reports say, all jobs */
     uint64_t lag, view;
     int backup_lost;                      /* it says that its backup is unreachable */
@@ -201,7 +202,7 @@ struct client {
     uint64_t id;
     uint64_t request;
     uint32_t uid;
-    int admin;
+    enum lbm_access access;
     int64_t until_us; /* what the control log has not taken by then is void */
 };
 
@@ -291,7 +292,7 @@ struct lbm_node {
     const struct lbm_events *raise; /* who handles what a room tells the rooms above it */
     /* configuration */
     uint32_t host;
-    char *name, *address, *cluster_name, *leader_address, *version;
+    char *name, *address, *cluster_name, *version;
     double capacity;
     struct measured measured;
     struct lbm_link *links;
@@ -301,8 +302,11 @@ struct lbm_node {
     double site[LBM_DIMENSIONS_MAX];
     int has_site;
     int leader;
-    uint32_t leader_host;      /* engine local: who orders the log in the present term, or LBM_NONE */
-    uint32_t join_host;        /* engine local: as configured */
+    uint32_t leader_host; /* engine local: who orders the log in the present term, or LBM_NONE */
+    uint32_t join_host;   /* engine local: the first contact, or this host */
+    struct lbm_node_contact *contacts;
+    size_t n_contacts;
+    uint64_t cluster;          /* that it must be in; 0: any */
     uint32_t vertices_max;     /* refuse offers beyond; 0: no limit */
     uint32_t policy, schedule; /* of jobs that ask for none */
     int64_t tombstone_us;
@@ -364,9 +368,13 @@ struct lbm_node {
     uint64_t term;            /* engine local: leader and leader_host are those of this term */
     int diverged;             /* the copy has entries that the log does not have */
     struct promotion promotion;
-    int has_ordered;        /* engine local: this life has put entries into the log */
-    uint64_t log_known;     /* engine local, the leader: that many entries there are somewhere */
-    uint64_t n_refused;     /* numbers that were out of reach */
+    int has_ordered;    /* engine local: this life has put entries into the log */
+    uint64_t log_known; /* engine local, the leader: that many entries there are somewhere */
+    struct {
+        uint32_t host[LBM_OPERATORS_MAX];
+        size_t n;
+    } operators_of;         /* hosts at which operators are listened to; 0: all members */
+    uint64_t n_refused;     /* what others said and was refused */
     int64_t refused_us;     /* the last one was told; 0: none was */
     int64_t stranger_us;    /* a host of another cluster was last told of; 0: never */
     size_t held;            /* that many entries at the end of the copy have yet to be stored, */

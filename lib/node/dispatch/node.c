@@ -35,10 +35,13 @@ lbm_node_new(const struct lbm_node_config *config, struct lbm_node **out, struct
         return lbm_diag_set(diag, LBM_E_RANGE, "host.id", 0, "%" PRIu32 " is above %d", config->host,
                             LBM_HOSTS_MAX - 1);
     int is_local = config->engine == LBM_LOG_ENGINE_LOCAL;
-    if (is_local && !config->leader && config->leader_host == config->host)
-        return lbm_diag_set(diag, LBM_E_RANGE, "join.host", 0,
-                            "%" PRIu32 " is this host itself: name the leader, or set leader = true",
-                            config->host);
+    if (is_local && !config->leader && config->n_contacts == 0)
+        return lbm_diag_set(diag, LBM_E_NOTFOUND, "contacts", 0,
+                            "this host neither founds a cluster nor knows a member of one");
+    for (size_t i = 0; i < config->n_contacts; i++)
+        if (config->contacts[i].host == config->host || config->contacts[i].host >= LBM_HOSTS_MAX)
+            return lbm_diag_set(diag, LBM_E_RANGE, "contacts", 0, "host %" PRIu32 " is no other host",
+                                config->contacts[i].host);
     struct lbm_node *node = lbm_alloc(1, sizeof *node);
     if (node == NULL)
         return LBM_E_NOMEM;
@@ -47,7 +50,9 @@ lbm_node_new(const struct lbm_node_config *config, struct lbm_node **out, struct
     node->name = copy_text(config->name);
     node->address = copy_text(config->address);
     node->cluster_name = copy_text(config->cluster_name);
-    node->leader_address = copy_text(config->leader_address);
+    node->cluster = config->cluster;
+    node->contacts = lbm_copy(config->contacts, config->n_contacts, sizeof *node->contacts);
+    node->n_contacts = config->n_contacts;
     node->version = copy_text(config->version);
     node->capacity = config->capacity;
     node->links = lbm_alloc(config->n_links, sizeof *node->links);
@@ -56,7 +61,7 @@ lbm_node_new(const struct lbm_node_config *config, struct lbm_node **out, struct
     node->m = config->m == 3 ? 3 : 2;
     node->leader = is_local && config->leader;
     node->may_found = !is_local && config->leader;
-    node->leader_host = is_local && !config->leader ? config->leader_host : config->host;
+    node->leader_host = is_local && !config->leader ? config->contacts[0].host : config->host;
     node->fetch_host = LBM_NONE;
     node->join_host = node->leader_host;
     node->log_compact_min = config->log_compact_min;
@@ -69,6 +74,10 @@ lbm_node_new(const struct lbm_node_config *config, struct lbm_node **out, struct
     node->views = config->views;
     node->evict_per_minute = config->evict_per_minute;
     node->evict_share = config->evict_share;
+    LBM_ASSERT(config->n_operators <= LBM_OPERATORS_MAX);
+    node->operators_of.n = config->n_operators;
+    if (config->n_operators != 0)
+        memcpy(node->operators_of.host, config->operators, config->n_operators * sizeof *config->operators);
     snprintf(node->failure_domain, sizeof node->failure_domain, "%s",
              config->failure_domain != NULL ? config->failure_domain : "");
     node->has_site = config->site != NULL;
@@ -79,8 +88,8 @@ lbm_node_new(const struct lbm_node_config *config, struct lbm_node **out, struct
     node->network.here = lbm_coordinate_start();
     node->append_token = lbm_rng_next(&node->rng); /* no answer to an earlier life's append fits */
     node->life = node->append_token;
-    if (node->name == NULL || node->address == NULL || node->cluster_name == NULL ||
-        node->leader_address == NULL || node->version == NULL || node->links == NULL) {
+    if (node->name == NULL || node->address == NULL || node->cluster_name == NULL || node->contacts == NULL ||
+        node->version == NULL || node->links == NULL) {
         lbm_node_free(node);
         return LBM_E_NOMEM;
     }
@@ -142,7 +151,7 @@ lbm_node_free(struct lbm_node *node)
     free(node->name);
     free(node->address);
     free(node->cluster_name);
-    free(node->leader_address);
+    free(node->contacts);
     free(node->version);
     free(node);
 }
@@ -176,6 +185,12 @@ on_start(struct lbm_node *node, struct lbm_recovered *recovered)
     if (node->failed == LBM_OK)
         lbm_log_start(node, recovered);
     node->starting = 0;
+    if (node->cluster != 0 && node->view.cluster != 0 && node->view.cluster != node->cluster) {
+        lbm_core_note(node, LBM_NOTE_ERROR,
+                      "the database belongs to cluster %016" PRIx64 ", the certificate to %016" PRIx64,
+                      node->view.cluster, node->cluster);
+        lbm_core_fail(node, LBM_E_CORRUPT);
+    }
     if (node->failed == LBM_OK)
         lbm_membership_start(node);
 }
@@ -227,11 +242,46 @@ static const struct {
     {LBM__PEER__BODY_MAP_CHUNK, 0, lbm_client_on_map_chunk},
 };
 
+size_t
+lbm_node_contacts(const struct lbm_node *node, struct lbm_node_contact *contacts, size_t max)
+{
+    size_t n = 0, members = node->view.members.n, first = 0;
+    while (first < members && node->view.members.at[first].host <= node->host)
+        first++;
+    for (size_t i = 0; i < members && n < max; i++) {
+        const struct lbm_member *member = &node->view.members.at[(first + i) % members];
+        if (member->host == node->host || !lbm_view_participates(member))
+            continue;
+        contacts[n].host = member->host;
+        snprintf(contacts[n++].address, sizeof contacts->address, "%s", member->address);
+    }
+    return n;
+}
+
+int
+lbm_node_revoked(const struct lbm_node *node, uint32_t host)
+{
+    return lbm_view_revoked(&node->view, host);
+}
+
+const char *
+lbm_node_cluster_name(const struct lbm_node *node)
+{
+    return node->view.cluster_name;
+}
+
+uint64_t
+lbm_node_view(const struct lbm_node *node)
+{
+    return node->view.index;
+}
+
 /* protocol.md section 1: drop what names the wrong destination, cluster, or an older incarnation. */
 int
 lbm_node_accepts(const struct lbm_node *node, const Lbm__Peer *message)
 {
-    if (message->dst != node->host || message->src == node->host || message->src >= LBM_HOSTS_MAX)
+    if (message->dst != node->host || message->src == node->host || message->src >= LBM_HOSTS_MAX ||
+        lbm_view_revoked(&node->view, message->src))
         return 0;
     int is_hello = message->body_case == LBM__PEER__BODY_HELLO; /* it may not know yet who this is */
     if (message->dst_incarnation != 0 && message->dst_incarnation != node->incarnation && !is_hello &&

@@ -16,6 +16,7 @@
  * them.
  *
  * Loads that a program knows, instead of measuring them, hold at once. */
+#include <inttypes.h>
 #include <math.h>
 
 #include "node/core/core.h"
@@ -125,6 +126,11 @@ lbm_exchange_load_heard(struct lbm_node *node, struct job *job, uint32_t from,
         lbm_exchange_load_drifts(node, job);
     if (entry == NULL || entry->coordinator != from)
         return;
+    if (load_report->sum > LBM_LOAD_MAX && load_report->sum / 4 > entry->work) {
+        lbm_local_refused(node, "host %" PRIu32 " says that all loads are %" PRIu64 ", which they cannot be",
+                          from, load_report->sum);
+        return;
+    }
     job->whole = load_report->sum != 0 ? load_report->sum : job->whole;
     job->count = load_report->sum_vertices != 0 ? load_report->sum_vertices : job->count;
 }

@@ -107,6 +107,11 @@ misfits(const struct gathering *g, uint32_t host, const Lbm__SliceBegin *begin, 
                         "part %" PRIu32 " is of another guest than the first one that came (%" PRIu32
                         " parts, %" PRIu32 " vertices, %" PRIu64 " edges), or has other options",
                         begin->part, g->parts, g->entry.vertices, g->entry.edges);
+    if (create->owner != g->entry.owner)
+        return snprintf(why, LBM_DIAG_TEXT_MAX,
+                        "part %" PRIu32 " is submitted by user %" PRIu32
+                        ", the first one that came by user %" PRIu32 "; a job has one owner",
+                        begin->part, create->owner, g->entry.owner);
     for (size_t i = 0; i < g->list.n; i++) {
         const struct gathered *known = &g->list.at[i];
         if (known->host == host && (known->number != begin->part || known->is_ready))

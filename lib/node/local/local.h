@@ -51,6 +51,8 @@ lbm_local_follows_regions(const struct lbm_job_entry *entry)
 
 /* ---- reach.c ---- */
 
+/* What another host says is refused: an operator is told why, once in ten seconds, whoever says what. */
+void lbm_local_refused(struct lbm_node *node, const char *fmt, ...) LBM_PRINTF(2, 3);
 /* reach.c: nonzero unless what another host says is more than `step` above what is known here; then an
  * operator is told, and it must not be taken. */
 int lbm_local_within_reach(struct lbm_node *node, uint32_t from, const char *what, uint64_t value,

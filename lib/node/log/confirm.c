@@ -36,10 +36,37 @@ begin(struct lbm_node *node)
         p->deadline_us = node->now_us + (p->doubts_disk ? LEAD_ALONE_US : 0);
 }
 
+/* Nonzero if this host's log is lost: it has contacts, so there is a cluster, which it does not found again.
+ */
+static int
+has_lost_log(const struct lbm_node *node)
+{
+    return lbm_log_last(node) == 0 && node->n_contacts != 0;
+}
+
+static void
+wait_for_contact(struct lbm_node *node)
+{
+    struct promotion *p = &node->promotion;
+    p->deadline_us = node->now_us + LEAD_ALONE_US;
+    if (p->told_us != 0 && node->now_us - p->told_us < TELL_US)
+        return;
+    p->told_us = node->now_us;
+    lbm_core_note(node, LBM_NOTE_WARNING,
+                  "this host founded the cluster, and its database is empty: it waits for another member, as "
+                  "host %" PRIu32
+                  " at %.80s; if all have lost theirs, remove its file of contacts and start it again",
+                  node->contacts[0].host, node->contacts[0].address);
+}
+
 static void
 confirmed(struct lbm_node *node)
 {
     struct promotion *p = &node->promotion;
+    if (has_lost_log(node)) {
+        wait_for_contact(node);
+        return;
+    }
     if (p->told_us != 0)
         lbm_core_note(node, LBM_NOTE_INFO, "this host orders the control log again");
     lbm_vec_free(&p->awaited);

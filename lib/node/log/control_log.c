@@ -35,6 +35,19 @@ settle_appends(struct lbm_node *node, const struct lbm_recovered_entry *entry)
     }
 }
 
+/* At the host itself and where the log is ordered: it counts for less than it announces. */
+static void
+tell_capacity(struct lbm_node *node, const Lbm__Join *join)
+{
+    const struct lbm_member *member = lbm_view_member(&node->view, join->host);
+    if (member->capacity < join->capacity && !node->starting && (node->leader || join->host == node->host))
+        lbm_core_note(node, LBM_NOTE_WARNING,
+                      "host %" PRIu32
+                      " announces capacity %g, but gets %g, %d times the median of the others; "
+                      "lbctl set %" PRIu32 " --capacity gives it more",
+                      join->host, join->capacity, member->capacity, LBM_CAPACITY_RATIO_MAX, join->host);
+}
+
 /* What an entry changes outside the view. */
 static void
 follow_up(struct lbm_node *node, const Lbm__Command *command, const char *refusal)
@@ -69,6 +82,8 @@ follow_up(struct lbm_node *node, const Lbm__Command *command, const char *refusa
             node->join_refused = 1;
             lbm_core_note(node, LBM_NOTE_ERROR, "this host may not join: %.200s", refusal);
         }
+        if (refusal[0] == '\0')
+            tell_capacity(node, command->join);
         /* fall through */
     default:
         if (refusal[0] == '\0')

@@ -4,6 +4,7 @@
  *   control_log.c   storing, applying, what follows from an entry
  *   log_copy.c      the copy in memory
  *   proposals.c     commands that this host wants in the log
+ *   propose_right.c which host may want which
  *   deferred.c      entries that may be stored a little later
  *   log_snapshot.c  views in place of entries
  *   local.c         engine local: one daemon orders, all others follow it
@@ -119,6 +120,12 @@ void lbm_log_promote_resume(struct lbm_node *node);
 void lbm_log_promote_timer(struct lbm_node *node);
 /* Time, us, at which lbm_log_promote_timer has something to do; INT64_MAX: none. */
 int64_t lbm_log_promote_deadline(const struct lbm_node *node);
+
+/* ---- propose_right.c ---- */
+
+/* Nonzero if the leader may order that command of that host; else an operator is told, at most every ten
+ * seconds. */
+int lbm_log_may_propose(struct lbm_node *node, uint32_t from, const Lbm__Command *command);
 
 /* ---- proposals.c ---- */
 

@@ -364,7 +364,10 @@ lbm_log_on_append(struct lbm_node *node, const Lbm__Peer *message)
                           diag.text);
             return;
         }
+        int may = lbm_log_may_propose(node, message->src, command);
         lbm__command__free_unpacked(command, NULL);
+        if (!may)
+            return; /* no answer: an honest host does not ask, and another one would ask again at once */
         node->has_ordered = 1;
         lbm_log_store(node, append->command.data, append->command.len);
     }

@@ -81,7 +81,8 @@ int lbm_log_hand_over(struct lbm_node *node, const char *why, int or_draining);
 void lbm_log_on_poll(struct lbm_node *node, const Lbm__Peer *message);
 /* LogPosition: what another host has of the log, for a promotion of this one. */
 void lbm_log_on_position(struct lbm_node *node, const Lbm__Peer *message);
-/* Answer PromoteRequest: this host is to lead. Errors in the answer: LBM_E_DENIED, LBM_E_STATE. */
+/* Answer PromoteRequest: this host is to lead. Errors in the answer: LBM_E_UNSUPPORTED, LBM_E_BUSY,
+ * LBM_E_STATE. */
 void lbm_log_answer_promote(struct lbm_node *node, const struct client *client, const Lbm__Request *request);
 
 /* ---- proposals.c ---- */
@@ -95,5 +96,10 @@ uint64_t lbm_log_append_until(struct lbm_node *node, const Lbm__Command *command
 void lbm_log_withdraw(struct lbm_node *node, uint64_t token);
 /* Propose an entry that is withdrawn when `suspect` is heard again. */
 void lbm_log_append_suspicion(struct lbm_node *node, const Lbm__Command *command, uint32_t suspect);
+
+/* ---- propose_right.c ---- */
+
+/* Nonzero if the cluster listens to operators at that host, which may then lead too. */
+int lbm_log_is_operator(const struct lbm_node *node, uint32_t host);
 
 #endif

@@ -103,6 +103,13 @@ lbm_log_term_heard(struct lbm_node *node, uint64_t term, uint32_t leader, uint32
     if (node->engine != LBM_LOG_ENGINE_LOCAL ||
         !lbm_local_within_reach(node, from, "term", term, node->term, LBM_TERM_STEP))
         return 0;
+    if (term > node->term && leader < LBM_HOSTS_MAX && !lbm_log_is_operator(node, leader)) {
+        lbm_local_refused(node,
+                          "host %" PRIu32 " says that host %" PRIu32 " leads term %" PRIu64
+                          ", which it may not: see operators in lbmapd.conf(5)",
+                          from, leader, term);
+        return 0;
+    }
     if (term > node->term && leader == node->host)
         lead_again(node, term);
     else if (term > node->term && leader < LBM_HOSTS_MAX)
@@ -114,7 +121,7 @@ int
 lbm_log_is_source(const struct lbm_node *node, uint32_t host)
 {
     return host == node->leader_host ||
-           (host == node->join_host && lbm_view_member(&node->view, node->host) == NULL) ||
+           (lbm_membership_is_contact(node, host) && lbm_view_member(&node->view, node->host) == NULL) ||
            (node->promotion.round == PROMOTION_FETCH && host == node->promotion.longest) ||
            lbm_log_confirm_takes_from(node, host);
 }
@@ -300,10 +307,7 @@ void
 lbm_log_answer_promote(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
 {
     struct promotion *p = &node->promotion;
-    if (!client->admin) {
-        lbm_core_reply_error(node, client->id, client->request, LBM_E_DENIED,
-                             "only administrators may promote a host");
-    } else if (node->engine != LBM_LOG_ENGINE_LOCAL) {
+    if (node->engine != LBM_LOG_ENGINE_LOCAL) {
         lbm_core_reply_error(node, client->id, client->request, LBM_E_UNSUPPORTED,
                              "no daemon orders this control log");
     } else if (request->promote->force && lbm_log_confirm_force(node)) {
@@ -462,6 +466,8 @@ lbm_log_on_poll(struct lbm_node *node, const Lbm__Peer *message)
         return;
     lbm_log_store_deferred(node); /* what this host says it has */
     int is_member = lbm_view_member(&node->view, message->src) != NULL;
+    if (poll->promise && poll->term > node->term && is_member && !lbm_log_is_operator(node, message->src))
+        return;
     if (poll->promise && poll->term > node->term && is_member)
         enter_term(node, poll->term, message->src);
     if (poll->take && poll->term == node->term && message->src == node->leader_host && can_begin(node))

@@ -142,7 +142,8 @@ void
 lbm_log_bootstrap(struct lbm_node *node)
 {
     Lbm__Found found = LBM__FOUND__INIT;
-    found.cluster = lbm_rng_next(&node->rng) | 1; /* 0 means unknown */
+    uint64_t drawn = lbm_rng_next(&node->rng) | 1; /* 0 means unknown */
+    found.cluster = node->cluster != 0 ? node->cluster : drawn;
     found.name = node->cluster_name;
     found.leader = node->host;
     found.dimensions = node->m;

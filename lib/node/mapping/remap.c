@@ -4,7 +4,7 @@
  * boundaries are long. So hosts anneal the labels of what they hold, all at once and from where it is; a
  * vertex that is to move has a price. Records follow the labels if loads are more even then. Rounds wait for
  * that a little while, and do what is left; nobody waits for long, and what has gone elsewhere meanwhile
- * stays there. No host plans for others (ADR 30). */
+ * stays there. No host plans for others (ADR 31). */
 #include <math.h>
 #include <stdlib.h>
 

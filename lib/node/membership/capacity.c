@@ -41,7 +41,12 @@ lbm_membership_on_capacity(struct lbm_node *node, double left)
     if (!lbm_local_is_alive(node) || self == NULL || self->incarnation != node->incarnation ||
         self->state != LBM_MEMBER_ACTIVE)
         return;
-    double capacity = node->capacity * (m->left >= whole ? 1 : m->left);
+    double most;
+    if (lbm_view_capacity_most(&node->view, node->host, &most) != LBM_OK) {
+        lbm_core_fail(node, LBM_E_NOMEM);
+        return;
+    }
+    double capacity = fmin(node->capacity, most) * (m->left >= whole ? 1 : m->left);
     if (fabs(capacity - self->capacity) <= noticeable * self->capacity) {
         m->since_us = 0;
         return;

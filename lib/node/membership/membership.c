@@ -24,7 +24,34 @@ send_hello(struct lbm_node *node, uint32_t host)
                       &message); /* also while the disk is busy: a leader that lost its own waits for it */
 }
 
-/* The address to answer a host at that is not a member yet comes with its Hello. */
+/* FNV-1a. */
+static uint64_t
+address_hash(const char *address)
+{
+    uint64_t hash = UINT64_C(14695981039346656037);
+    for (; *address != '\0'; address++)
+        hash = (hash ^ (uint8_t)*address) * UINT64_C(1099511628211);
+    return hash;
+}
+
+/* A member that says another address than the log knows has moved: the log has its new one only once somebody
+ * has answered it, which is at that address. What an operator has set instead of what it announces stays. */
+static void
+follow_member(struct lbm_node *node, const struct lbm_member *member, const char *address)
+{
+    struct peer *peer = lbm_membership_peer_of(node, member->host);
+    uint64_t hash = address_hash(address);
+    if (peer == NULL || strcmp(member->announced_address, address) == 0 || peer->address == hash)
+        return;
+    lbm_core_note(node, LBM_NOTE_INFO, "host %" PRIu32 " is at %.160s now, not at %.160s", member->host,
+                  address, member->address);
+    peer->dialled = 1;
+    peer->address = hash;
+    peer->outdated = address_hash(member->announced_address);
+    lbm_core_dial(node, member->host, address);
+}
+
+/* The address to answer a host at that is not a member yet, or has moved, comes with its Hello. */
 void
 lbm_membership_on_hello(struct lbm_node *node, const Lbm__Peer *message)
 {
@@ -36,6 +63,8 @@ lbm_membership_on_hello(struct lbm_node *node, const Lbm__Peer *message)
     const struct lbm_member *member = lbm_view_member(&node->view, message->src);
     if (member == NULL || !lbm_view_participates(member))
         lbm_core_dial(node, message->src, hello->address);
+    else if (message->src_incarnation >= member->incarnation)
+        follow_member(node, member, hello->address);
 }
 
 /* What this host announced last is what its configuration says. An operator may have set other values. */
@@ -147,16 +176,6 @@ advance(struct lbm_node *node)
         append_activate(node);
 }
 
-/* FNV-1a. */
-static uint64_t
-address_hash(const char *address)
-{
-    uint64_t hash = UINT64_C(14695981039346656037);
-    for (; *address != '\0'; address++)
-        hash = (hash ^ (uint8_t)*address) * UINT64_C(1099511628211);
-    return hash;
-}
-
 static void
 dial_member(struct lbm_node *node, const struct lbm_member *member)
 {
@@ -164,6 +183,9 @@ dial_member(struct lbm_node *node, const struct lbm_member *member)
     uint64_t address = peer != NULL && lbm_view_participates(member) ? address_hash(member->address) : 0;
     if (peer == NULL || !lbm_view_participates(member) || (peer->dialled && peer->address == address))
         return;
+    if (peer->outdated != 0 && peer->outdated == address_hash(member->announced_address))
+        return; /* it has said better meanwhile */
+    peer->outdated = 0;
     peer->dialled = 1;
     peer->address = address;
     lbm_core_dial(node, member->host, member->address);
@@ -184,9 +206,9 @@ lbm_membership_start(struct lbm_node *node)
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
     if (self != NULL)
         recognize(node, self);
-    if (node->engine == LBM_LOG_ENGINE_LOCAL && !node->leader && node->join_host != node->host &&
-        lbm_view_member(&node->view, node->join_host) == NULL)
-        lbm_core_dial(node, node->join_host, node->leader_address);
+    for (size_t i = 0; i < node->n_contacts && node->engine == LBM_LOG_ENGINE_LOCAL; i++)
+        if (lbm_view_member(&node->view, node->contacts[i].host) == NULL)
+            lbm_core_dial(node, node->contacts[i].host, node->contacts[i].address);
     lbm_membership_changed(node, 1);
     node->ping_us = node->now_us;
 }
@@ -319,6 +341,24 @@ epoch_step(uint64_t known, uint64_t heard)
     return heard - known <= LBM_EPOCH_STEP ? heard : known + LBM_EPOCH_STEP;
 }
 
+enum { LOAD_TIMES = 4 }; /* what is known of the whole load may be a little old */
+
+/* A load that no host can have counts as the most that one can: several times what all have, and
+ * LBM_LOAD_MAX. */
+static uint64_t
+bounded(struct lbm_node *node, const Lbm__Peer *message, const struct job *job, const char *what,
+        uint64_t value)
+{
+    const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
+    uint64_t whole = entry != NULL ? lbm_local_load_whole(node, entry) : 0;
+    uint64_t most = whole > LBM_LOAD_MAX / LOAD_TIMES ? whole * LOAD_TIMES : LBM_LOAD_MAX;
+    if (value <= LBM_LOAD_MAX || value <= most)
+        return value;
+    lbm_local_refused(node, "host %" PRIu32 " says %s %" PRIu64 ", which no host has: it counts as %" PRIu64,
+                      message->src, what, value, most);
+    return most;
+}
+
 void
 lbm_membership_on_ping(struct lbm_node *node, const Lbm__Peer *message)
 {
@@ -340,22 +380,23 @@ lbm_membership_on_ping(struct lbm_node *node, const Lbm__Peer *message)
             job->shard.epoch_top = epoch_step(job->shard.epoch_top, heard->epoch_top);
         if (load_report == NULL || heard->phase >= LBM_PHASE_COUNT)
             continue;
-        *load_report = (struct load_report){.host = message->src,
-                                            .heard_us = node->now_us,
-                                            .phase = (enum lbm_phase)heard->phase,
-                                            .ready = heard->ready != 0,
-                                            .vertices = heard->vertices,
-                                            .load = heard->load,
-                                            .sweep = heard->sweep,
-                                            .counter = heard->counter,
-                                            .largest = heard->largest,
-                                            .normalization = heard->normalization,
-                                            .moved = heard->moved,
-                                            .flow_sweeps = heard->flow_sweeps,
-                                            .flow_words = heard->flow_words,
-                                            .flow = heard->flow,
-                                            .transfer_us = heard->transfer_us,
-                                            .whole = heard->whole};
+        *load_report =
+            (struct load_report){.host = message->src,
+                                 .heard_us = node->now_us,
+                                 .phase = (enum lbm_phase)heard->phase,
+                                 .ready = heard->ready != 0,
+                                 .vertices = heard->vertices,
+                                 .load = bounded(node, message, job, "load", heard->load),
+                                 .sweep = heard->sweep,
+                                 .counter = heard->counter,
+                                 .largest = heard->largest,
+                                 .normalization = heard->normalization,
+                                 .moved = bounded(node, message, job, "moves", heard->moved),
+                                 .flow_sweeps = heard->flow_sweeps,
+                                 .flow_words = bounded(node, message, job, "words", heard->flow_words),
+                                 .flow = bounded(node, message, job, "flow", heard->flow),
+                                 .transfer_us = heard->transfer_us,
+                                 .whole = bounded(node, message, job, "load", heard->whole)};
         node->raise->exchange_load_heard(node, job, message->src, heard);
         job->heard_phase = load_report->phase > job->heard_phase ? load_report->phase : job->heard_phase;
         if (heard->normalization < job->normalization_seq)
@@ -374,6 +415,15 @@ lbm_membership_timer(struct lbm_node *node)
     send_pings(node);
 }
 
+int
+lbm_membership_is_contact(const struct lbm_node *node, uint32_t host)
+{
+    for (size_t i = 0; i < node->n_contacts; i++)
+        if (node->contacts[i].host == host)
+            return 1;
+    return 0;
+}
+
 /* A connection that comes up says hello first; what was lost with the last one is told again. */
 void
 lbm_membership_connected(struct lbm_node *node, uint32_t host)
@@ -384,7 +434,7 @@ lbm_membership_connected(struct lbm_node *node, uint32_t host)
         peer->is_behind = 0;
     }
     send_hello(node, host);
-    if ((host == node->leader_host || host == node->join_host) && !node->leader) {
+    if ((host == node->leader_host || lbm_membership_is_contact(node, host)) && !node->leader) {
         node->fetch_us = 0;
         node->raise->log_fetch(node);
     }

@@ -31,6 +31,9 @@ uint32_t lbm_membership_suspicion_count(const struct lbm_node *node, uint32_t ho
 
 /* ---- membership.c ---- */
 
+/* Nonzero if that host is one of those to ask while this one knows no cluster. */
+int lbm_membership_is_contact(const struct lbm_node *node, uint32_t host);
+
 /* Begin as a member that the view knows, or ask to join. */
 void lbm_membership_start(struct lbm_node *node);
 /* Send pings, and propose what this host's membership needs. */

@@ -2,18 +2,22 @@
 /* Round-trip times, measured by the pings that go to and fro anyway: each says when it was sent, and how long
  * ago the last one from its receiver came. So what is measured is what messages experience, over the very
  * connections that carry data. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "node/core/core.h"
+#include "node/local/local.h"
 #include "node/membership/internal.h"
 #include "node/membership/membership.h"
 
 enum {
-    USUAL_EACH = 8,                       /* what is usual is looked at again after that many */
-    ECHO_US = 2 * PING_US,                /* a ping that came longer ago is not echoed: clocks differ */
-    TRIP_MOST_US = 10000000,              /* longer: something else happened */
+    USUAL_EACH = 8,               /* what is usual is looked at again after that many */
+    ECHO_US = 2 * PING_US,        /* a ping that came longer ago is not echoed: clocks differ */
+    TRIP_MOST_US = 10000000,      /* longer: something else happened */
+    ABSURD_US = 6 * TRIP_MOST_US, /* a prediction that is off by more than trips that were taken explain, */
+    ABSURD_TIMES = 10,            /* and by that factor, is no error of measurement */
     ANSWERS_DUE_MAX = 4 * ROTATING_PINGS, /* answers a round of pings */
 };
 
@@ -89,12 +93,28 @@ usual(const struct round_trip *trip)
     return sorted[n / 4];
 }
 
+/* A place that predicts a round trip far from the one that is measured pulls nobody. */
+static int
+is_absurd(struct lbm_node *node, const struct round_trip *trip)
+{
+    double predicted_us = lbm_coordinate_distance(&node->network.here, &trip->place);
+    if (predicted_us <= ABSURD_TIMES * (double)trip->usual_us + ABSURD_US)
+        return 0;
+    lbm_local_refused(node,
+                      "host %" PRIu32
+                      " says a coordinate %.0f ms away, and answers within %.0f ms: that is out of reach",
+                      trip->host, predicted_us / 1e3, (double)trip->usual_us / 1e3);
+    return 1;
+}
+
 static void
 measured(struct lbm_node *node, struct round_trip *trip, int64_t rtt_us)
 {
     trip->recent_us[trip->n++ % ROUND_TRIPS] = rtt_us > 0 ? (uint32_t)rtt_us : 1;
     if (trip->n <= USUAL_EACH || trip->n % USUAL_EACH == 0)
         trip->usual_us = usual(trip);
+    if (trip->has_place && is_absurd(node, trip))
+        trip->has_place = 0;
     if (trip->has_place)
         lbm_coordinate_observe(&node->network.here, &trip->place, trip->usual_us,
                                node->host * LBM_HOSTS_MAX + trip->host);

@@ -147,10 +147,39 @@ same_links(const struct lbm_member *member, const Lbm__Join *join)
     return 1;
 }
 
+static int
+by_size(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+enum lbm_err
+lbm_view_capacity_most(const struct lbm_view *view, uint32_t host, double *most)
+{
+    size_t n = 0;
+    double *capacity = lbm_alloc(view->members.n, sizeof *capacity);
+    if (capacity == NULL)
+        return LBM_E_NOMEM;
+    for (size_t i = 0; i < view->members.n; i++)
+        if (view->members.at[i].host != host && lbm_view_participates(&view->members.at[i]))
+            capacity[n++] = view->members.at[i].capacity;
+    *most = LBM_CAPACITY_MAX;
+    if (n >= LBM_CAPACITY_OTHERS_MIN) {
+        qsort(capacity, n, sizeof *capacity, by_size);
+        *most = LBM_CAPACITY_RATIO_MAX * capacity[n / 2];
+    }
+    free(capacity);
+    return LBM_OK;
+}
+
 /* Take what a host announces. A value that it announced before stays as an operator may have set it. */
 static enum lbm_err
-take_announcement(struct lbm_member *member, const Lbm__Join *join)
+take_announcement(const struct lbm_view *view, struct lbm_member *member, const Lbm__Join *join)
 {
+    double most;
+    if (lbm_view_capacity_most(view, join->host, &most) != LBM_OK)
+        return LBM_E_NOMEM;
     if (member->announced_links == NULL || !same_links(member, join)) {
         if (set_links(&member->announced_links, &member->n_announced_links, join->host, join->n_link_host,
                       join->link_host, join->link_cost) != LBM_OK)
@@ -162,8 +191,10 @@ take_announcement(struct lbm_member *member, const Lbm__Join *join)
         member->links = links;
         member->n_links = member->n_announced_links;
     }
-    if (member->announced_capacity != join->capacity)
-        member->announced_capacity = member->capacity = join->capacity;
+    if (member->announced_capacity != join->capacity) {
+        member->announced_capacity = join->capacity;
+        member->capacity = join->capacity < most ? join->capacity : most;
+    }
     if (strcmp(member->announced_address, join->address) != 0) {
         snprintf(member->announced_address, sizeof member->announced_address, "%s", join->address);
         snprintf(member->address, sizeof member->address, "%s", join->address);
@@ -251,7 +282,7 @@ lbm_view_apply_join(struct lbm_view *view, const Lbm__Command *command, char *re
     if (member == NULL && lbm_view_add_member(view, join->host, join->name, &member) != LBM_OK)
         return LBM_E_NOMEM;
     int begins = member->incarnation != join->incarnation || !lbm_view_participates(member);
-    if (take_announcement(member, join) != LBM_OK || lbm_view_number_active(view, member) != LBM_OK ||
+    if (take_announcement(view, member, join) != LBM_OK || lbm_view_number_active(view, member) != LBM_OK ||
         lbm_view_touch(view, join->host) != LBM_OK)
         return LBM_E_NOMEM;
     if (!begins)

@@ -35,6 +35,7 @@ lbm_view_free(struct lbm_view *view)
     lbm_vec_free(&view->active_capacity);
     lbm_vec_free(&view->place);
     lbm_vec_free(&view->touched);
+    lbm_vec_free(&view->revoked);
     lbm_hosts_free(&view->hosts);
     free(view->colour);
     *view = (struct lbm_view){0};
@@ -390,6 +391,59 @@ apply_promote(struct lbm_view *view, const Lbm__Command *command, char *refusal)
     return LBM_OK;
 }
 
+uint32_t
+lbm_view_next_host(const struct lbm_view *view)
+{
+    uint32_t above = view->members.n != 0 ? view->members.at[view->members.n - 1].host + 1 : 0;
+    return above > view->next_host ? above : view->next_host;
+}
+
+int
+lbm_view_revoked(const struct lbm_view *view, uint32_t host)
+{
+    for (size_t i = 0; i < view->revoked.n && view->revoked.at[i] <= host; i++)
+        if (view->revoked.at[i] == host)
+            return 1;
+    return 0;
+}
+
+static enum lbm_err
+apply_admit(struct lbm_view *view, const Lbm__Command *command, char *refusal)
+{
+    uint32_t host = command->admit->host;
+    if (host != lbm_view_next_host(view))
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "another host enrols just now; try again");
+    else
+        view->next_host = host + 1;
+    return LBM_OK;
+}
+
+static enum lbm_err
+apply_revoke(struct lbm_view *view, const Lbm__Command *command, char *refusal)
+{
+    uint32_t host = command->revoke->host;
+    size_t at = 0;
+    if (host >= lbm_view_next_host(view)) {
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "there is no host %" PRIu32, host);
+        return LBM_OK;
+    }
+    if (!view->external && host == view->leader) {
+        snprintf(refusal, LBM_DIAG_TEXT_MAX,
+                 "host %" PRIu32 " orders the control log; promote another one first", host);
+        return LBM_OK;
+    }
+    if (lbm_view_revoked(view, host)) {
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " is revoked already", host);
+        return LBM_OK;
+    }
+    if (lbm_vec_push(&view->revoked, host) != LBM_OK)
+        return LBM_E_NOMEM;
+    for (at = view->revoked.n - 1; at > 0 && view->revoked.at[at - 1] > host; at--)
+        view->revoked.at[at] = view->revoked.at[at - 1];
+    view->revoked.at[at] = host;
+    return LBM_OK;
+}
+
 static const struct {
     Lbm__Command__WhatCase what;
     lbm_view_apply_fn *apply;
@@ -410,6 +464,8 @@ static const struct {
     {LBM__COMMAND__WHAT_JOB_DELETE, apply_job_delete},
     {LBM__COMMAND__WHAT_PROMOTE, apply_promote},
     {LBM__COMMAND__WHAT_ALLOT_IDS, apply_allot_ids},
+    {LBM__COMMAND__WHAT_ADMIT, apply_admit},
+    {LBM__COMMAND__WHAT_REVOKE, apply_revoke},
 };
 
 enum lbm_err

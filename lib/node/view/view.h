@@ -151,6 +151,8 @@ struct lbm_view {
     LBM_VEC(struct lbm_departed) departed; /* by host, then incarnation */
     LBM_VEC(struct lbm_host_place) place;  /* by host id */
     LBM_VEC(uint32_t) touched; /* ids of the members that the last entry changed; some more than once */
+    uint32_t next_host;        /* ids of hosts below were given away */
+    LBM_VEC(uint32_t) revoked; /* ids of hosts that are believed no more, ascending */
     uint64_t topology;         /* index of the last entry that changed the host graph below */
 
     /* The ACTIVE members as a host graph; only if they are connected (routable != 0). Hosts in it are
@@ -221,11 +223,22 @@ int lbm_view_participates(const struct lbm_member *member);
  * evicted host to take over. Only then it can be evicted without a loss. */
 int lbm_view_in_sync(const struct lbm_view *view, const struct lbm_member *member);
 
+/* The most capacity that a host gets by its own word: LBM_CAPACITY_RATIO_MAX times the median of the other
+ * members that take part, or no limit with fewer than LBM_CAPACITY_OTHERS_MIN of these. An operator's word
+ * has none. Errors: LBM_E_NOMEM. */
+enum lbm_err lbm_view_capacity_most(const struct lbm_view *view, uint32_t host, double *most) LBM_MUST_CHECK;
+
 /* The view as bytes, and back: a snapshot stands for all entries up to view->index. Views that are equal
  * give equal bytes.  Errors: LBM_E_NOMEM; LBM_E_CORRUPT, LBM_E_VERSION (unpack). *out owned by the caller. */
 enum lbm_err lbm_view_pack(struct lbm_view *view, uint8_t **out, size_t *len) LBM_MUST_CHECK;
 enum lbm_err lbm_view_unpack(const uint8_t *bytes, size_t len, struct lbm_view *out,
                              struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* The id that the next host to enrol gets: above all that have been given or are in use; LBM_HOSTS_MAX: none
+ * is left. */
+uint32_t lbm_view_next_host(const struct lbm_view *view);
+/* Nonzero if the certificate of that host is believed no more. */
+int lbm_view_revoked(const struct lbm_view *view, uint32_t host);
 
 /* The member with that id, or NULL. */
 const struct lbm_member *lbm_view_member(const struct lbm_view *view, uint32_t host);

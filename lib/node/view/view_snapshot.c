@@ -190,6 +190,9 @@ draft_fill(const struct lbm_view *view, struct draft *draft)
         draft->job[i].gates = &draft->gates[i];
         draft->jobs[i] = &draft->job[i];
     }
+    to->next_host = view->next_host;
+    to->n_revoked = view->revoked.n;
+    to->revoked = view->revoked.at;
     to->n_members = view->members.n;
     to->members = draft->members;
     to->n_departed = view->departed.n;
@@ -340,6 +343,11 @@ take_snapshot(struct lbm_view *view, const Lbm__Snapshot *from, struct lbm_diag 
     view->topology = from->topology;
     view->chain = from->chain;
     snprintf(view->cluster_name, sizeof view->cluster_name, "%s", from->name);
+    view->next_host = from->next_host;
+    for (size_t i = 0; err == LBM_OK && i < from->n_revoked; i++)
+        err = i != 0 && from->revoked[i - 1] >= from->revoked[i]
+                  ? lbm_diag_set(diag, LBM_E_CORRUPT, "snapshot", 0, "revoked hosts are out of order")
+                  : lbm_vec_push(&view->revoked, from->revoked[i]);
     for (size_t i = 0; err == LBM_OK && i < from->n_members; i++)
         err = take_member(view, from->members[i], diag);
     for (size_t i = 0; err == LBM_OK && i < from->n_departed; i++)

@@ -20,6 +20,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "daemon/access.h"
 #include "daemon/control.h"
 #include "daemon/log.h"
 #include "tests/unit/daemon/wait_bounds.h"
@@ -31,12 +32,12 @@ struct fixture {
     struct event_base *base;
     char directory[64];
     char path[96];
-    struct lbm_uids_setting admins;
+    struct lbm_rights_setting rights;
     struct lbm_control *control;
     int requests, reads, gone;
     uint64_t last_client, last_gone;
     uint32_t last_uid;
-    int last_admin;
+    enum lbm_access last_access;
     int replies; /* to each request */
     size_t reply_rows;
 };
@@ -72,13 +73,13 @@ response(uint64_t id, size_t rows, size_t *len)
 }
 
 static void
-on_request(void *context, uint64_t client, uint32_t uid, int admin, const Lbm__Request *request)
+on_request(void *context, uint64_t client, uint32_t uid, enum lbm_access access, const Lbm__Request *request)
 {
     struct fixture *f = context;
     f->requests++;
     f->last_client = client;
     f->last_uid = uid;
-    f->last_admin = admin;
+    f->last_access = access;
     for (int i = 0; i < f->replies; i++) {
         size_t len;
         uint8_t *frame = response(request->id, f->reply_rows, &len);
@@ -107,7 +108,7 @@ open_control(struct fixture *f, struct lbm_control **control, struct lbm_diag *d
 {
     const struct lbm_control_handler handler = {
         .context = f, .request = on_request, .read = on_all_read, .gone = on_gone};
-    return lbm_control_new(f->base, f->path, &f->admins, &handler, control, diag);
+    return lbm_control_new(f->base, f->path, &f->rights, &handler, control, diag);
 }
 
 static int
@@ -239,7 +240,7 @@ the_daemons_own_user_is_admin(void **state)
     int fd = client_of(f);
     ask(fd, 1);
     UNTIL(f, f->requests == 1);
-    assert_true(f->last_admin);
+    assert_int_equal(f->last_access, LBM_ACCESS_ADMIN);
     close(fd);
 }
 
@@ -256,7 +257,7 @@ others_are_admins_only_if_configured(void **state)
     assert_int_equal(chmod(f->path, 0666), 0);
     for (int listed = 0; listed <= 1; listed++) {
         if (listed) {
-            f->admins = (struct lbm_uids_setting){.at = {12345}, .n = 1};
+            f->rights.admins = (struct lbm_uids_setting){.at = {12345}, .n = 1};
             lbm_control_free(f->control);
             assert_int_equal(open_control(f, &f->control, NULL), LBM_OK);
             assert_int_equal(chmod(f->path, 0666), 0);
@@ -271,10 +272,92 @@ others_are_admins_only_if_configured(void **state)
         }
         UNTIL(f, f->requests > before);
         assert_int_equal(f->last_uid, 12345);
-        assert_int_equal(f->last_admin, listed);
+        assert_int_equal(f->last_access, listed ? LBM_ACCESS_ADMIN : LBM_ACCESS_SUBMIT);
         kill(child, SIGKILL);
         waitpid(child, NULL, 0);
     }
+}
+
+static void
+groups_decide_what_their_members_may(void **state)
+{
+    enum { MINE = 4711, READS = 70001, SUBMITS = 70002, ADMINISTERS = 70003 };
+    struct lbm_rights_setting none = {0},
+                              all = {.read = {READS, 1}, .submit = {SUBMITS, 1}, .admin = {ADMINISTERS, 1}};
+    struct lbm_rights_setting one = {.admin = {ADMINISTERS, 1}};
+    const uint32_t own = (uint32_t)getegid();
+    const struct {
+        const struct lbm_rights_setting *rights;
+        uint32_t uid, group;
+        enum lbm_access access;
+    } cases[] = {
+        {&none, MINE, MINE, LBM_ACCESS_SUBMIT},
+        {&none, 0, MINE, LBM_ACCESS_ADMIN},
+        {&none, (uint32_t)geteuid(), MINE, LBM_ACCESS_ADMIN},
+        {&all, MINE, MINE, LBM_ACCESS_NONE},
+        {&all, MINE, READS, LBM_ACCESS_READ},
+        {&all, MINE, SUBMITS, LBM_ACCESS_SUBMIT},
+        {&all, MINE, ADMINISTERS, LBM_ACCESS_ADMIN},
+        {&all, 0, MINE, LBM_ACCESS_ADMIN},
+        {&all, MINE, own, LBM_ACCESS_NONE},
+        {&one, MINE, own, LBM_ACCESS_SUBMIT},
+        {&one, MINE, MINE, LBM_ACCESS_NONE},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct lbm_access_peer peer = {.uid = cases[i].uid, .n_groups = 2, .group = {MINE, cases[i].group}};
+        assert_int_equal(lbm_access_of(cases[i].rights, &peer), cases[i].access);
+    }
+    assert_int_equal(lbm_access_socket_mode(&none), 0660);
+    assert_int_equal(lbm_access_socket_mode(&one), 0666);
+}
+
+/* Whoever is in no group is told so, whether it has asked already or not, and takes nobody's place. */
+static void
+strangers_are_turned_away_with_a_reason(void **state)
+{
+    struct fixture *f = *state;
+    if (geteuid() != 0) {
+        print_message("not root: cannot connect as another user\n");
+        skip();
+    }
+    f->rights = (struct lbm_rights_setting){.read = {70001, 1}, .submit = {70001, 1}};
+    lbm_control_free(f->control);
+    assert_int_equal(open_control(f, &f->control, NULL), LBM_OK);
+    assert_int_equal(chmod(f->directory, 0755), 0);
+    int told[2];
+    assert_int_equal(pipe(told), 0);
+    for (int i = 0; i < 2 * LBM_CLIENTS_MAX; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            uint8_t bytes[512];
+            if (setgid(12345) != 0 || setuid(12345) != 0)
+                _exit(1);
+            int fd = client_of(f);
+            if (i % 2 != 0)
+                ask(fd, 1);
+            ssize_t got = recv(fd, bytes, sizeof bytes, 0);
+            _exit(got <= 0 || write(told[1], bytes, (size_t)got) != got);
+        }
+        for (int left = 10000; waitpid(child, NULL, WNOHANG) != child; left--) {
+            assert_true(left > 0);
+            event_base_loop(f->base, EVLOOP_NONBLOCK);
+            usleep(1000);
+        }
+        uint8_t bytes[512];
+        ssize_t got = read(told[0], bytes, sizeof bytes);
+        Lbm__Response *message;
+        assert_true(got > LBM_FRAME_HEADER);
+        assert_int_equal(lbm_wire_unpack_response(bytes + LBM_FRAME_HEADER, (size_t)got - LBM_FRAME_HEADER,
+                                                  &message, NULL),
+                         LBM_OK);
+        assert_int_equal(message->code, LBM_E_DENIED);
+        assert_non_null(strstr(message->text, "user 12345 may not use this lbmapd"));
+        lbm__response__free_unpacked(message, NULL);
+    }
+    assert_int_equal(f->requests, 0);
+    close(told[0]);
+    close(told[1]);
 }
 
 static void
@@ -359,6 +442,67 @@ a_client_that_does_not_read_is_cut_off(void **state)
     lbm__response__free_unpacked(message, NULL);
     close(greedy);
     close(modest);
+}
+
+/* A byte now and then is no reading. */
+static void
+a_client_that_reads_drops_is_cut_off(void **state)
+{
+    struct fixture *f = *state;
+    const struct timeval moment = {.tv_usec = 20000};
+    int drips = client_of(f), reads = client_of(f);
+    f->replies = 10;
+    f->reply_rows = LBM_ROWS_MAX;
+    ask(drips, 1);
+    UNTIL(f, f->requests == 1);
+    uint64_t cut = f->last_client;
+    for (int look = 0; look < 2; look++) {
+        char bytes[64];
+        event_base_loopexit(f->base, &moment);
+        event_base_dispatch(f->base);
+        assert_int_equal(recv(drips, bytes, sizeof bytes, MSG_DONTWAIT), sizeof bytes);
+        assert_int_equal(f->gone, 0);
+        lbm_control_look(f->control);
+    }
+    UNTIL(f, f->gone == 1);
+    assert_int_equal(f->last_gone, cut);
+    ask(reads, 2); /* whoever reads what it gets is looked at for nothing */
+    for (int i = 0; i < f->replies; i++) {
+        Lbm__Response *message = answer(f, reads);
+        assert_non_null(message);
+        lbm__response__free_unpacked(message, NULL);
+        lbm_control_look(f->control);
+    }
+    close(drips);
+    close(reads);
+}
+
+/* What others cause is written some times, then counted. */
+static void
+lines_of_one_kind_are_limited(void **state)
+{
+    struct lbm_log_limit limit = {0};
+    int ends[2], before = dup(STDERR_FILENO);
+    char text[4096];
+    (void)state;
+    assert_true(before >= 0 && pipe(ends) == 0);
+    dup2(ends[1], STDERR_FILENO);
+    for (int i = 0; i < 1000; i++)
+        lbm_log_limited(&limit, LBM_NOTE_ERROR, "line %d", i);
+    limit.since_s -= LBM_LOG_PERIOD_S;
+    lbm_log_limited(&limit, LBM_NOTE_ERROR, "line again");
+    dup2(before, STDERR_FILENO);
+    close(before);
+    close(ends[1]);
+    ssize_t len = read(ends[0], text, sizeof text - 1);
+    close(ends[0]);
+    assert_true(len > 0);
+    text[len] = '\0';
+    int lines = 0;
+    for (const char *c = text; *c != '\0'; c++)
+        lines += *c == '\n';
+    assert_int_equal(lines, LBM_LOG_BURST + 1);
+    assert_non_null(strstr(text, "line again (995 such lines were left out)"));
 }
 
 static void
@@ -508,10 +652,14 @@ main(void)
         TEST(requests_in_one_write_are_all_taken),
         TEST(the_daemons_own_user_is_admin),
         TEST(others_are_admins_only_if_configured),
+        TEST(groups_decide_what_their_members_may),
+        TEST(strangers_are_turned_away_with_a_reason),
         TEST(the_socket_is_for_user_and_group),
         TEST(nonsense_is_told_so_and_closed),
         TEST(too_many_clients_are_turned_away_with_a_reason),
         TEST(a_client_that_does_not_read_is_cut_off),
+        TEST(a_client_that_reads_drops_is_cut_off),
+        TEST(lines_of_one_kind_are_limited),
         TEST(large_answers_reach_a_client_that_reads),
         TEST(who_has_much_to_read_is_not_listened_to),
         TEST(an_answer_to_nobody_is_dropped),

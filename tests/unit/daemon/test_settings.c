@@ -48,9 +48,9 @@ remove_directory(void **state)
     return rmdir(directory);
 }
 
-#define HOST "host = { id = 5; name = \"h5\"; };\n"
+#define HOST "host = { name = \"h5\"; };\n"
 #define LISTEN "listen = \"127.0.0.1:7005\";\n"
-#define FOUNDER "cluster = \"demo\"; founder = true;\n"
+#define CLUSTER "cluster = \"demo\";\n"
 
 static void
 a_full_file_is_read(void **state)
@@ -59,15 +59,15 @@ a_full_file_is_read(void **state)
     struct lbm_diag diag = {0};
     (void)state;
     write_file("cluster = \"demo\";\n"
-               "host = { id = 5; name = \"h5\"; capacity = 2; site = [0.375, 1.0, 0.5];\n"
+               "host = { name = \"h5\"; capacity = 2; site = [0.375, 1.0, 0.5];\n"
                "  links = ( { host = 1; cost = 3; }, { host = 4; } ); };\n"
                "listen = \"[::1]:7005\";\n"
                "data = \"db/lbmap.db\"; control = \"/run/c.sock\"; pid_file = \"x.pid\";\n"
-               "join = { host = 0; address = \"localhost:7000\"; };\n"
-               "dimensions = 3; log = \"debug\"; admins = [ 0L, 4294967294L ];\n");
+               "address = \"ws5.example:7411\"; identity = \"mine\";\n"
+               "dimensions = 3; log = \"debug\"; admins = [ 0L, 4294967294L ];\n"
+               "groups = { read = \"0\"; admin = \"root\"; }; operators = [ 7, 0 ];\n");
     assert_int_equal(lbm_settings_read(path, &s, &diag), LBM_OK);
     assert_string_equal(s.cluster, "demo");
-    assert_int_equal(s.host.id, 5);
     assert_string_equal(s.host.name, "h5");
     assert_true(s.host.capacity == 2);
     assert_int_equal(s.host.site.n, 3);
@@ -84,13 +84,17 @@ a_full_file_is_read(void **state)
     snprintf(expected, sizeof expected, "%s/x.pid", directory);
     assert_string_equal(s.pid_file, expected);
     assert_string_equal(s.control, "/run/c.sock");
-    assert_int_equal(s.founder, 0);
-    assert_int_equal(s.join.host, 0);
-    assert_string_equal(s.join.address, "localhost:7000");
+    assert_string_equal(s.address, "ws5.example:7411");
+    snprintf(expected, sizeof expected, "%s/mine", directory);
+    assert_string_equal(s.identity, expected);
     assert_int_equal(s.dimensions, 3);
     assert_int_equal(s.log, LBM_NOTE_DEBUG);
-    assert_int_equal(s.admins.n, 2);
-    assert_int_equal(s.admins.at[1], 4294967294u);
+    assert_int_equal(s.rights.admins.n, 2);
+    assert_int_equal(s.rights.admins.at[1], 4294967294u);
+    assert_true(s.rights.read.is_given && s.rights.read.gid == 0);
+    assert_true(s.rights.admin.is_given && s.rights.admin.gid == 0);
+    assert_false(s.rights.submit.is_given);
+    assert_true(s.operators.n == 2 && s.operators.at[0] == 7 && s.operators.at[1] == 0);
     lbm_settings_free(&s);
 }
 
@@ -99,16 +103,18 @@ absent_settings_have_their_defaults(void **state)
 {
     struct lbm_settings s;
     (void)state;
-    write_file(FOUNDER "host = { id = 0; name = \"h\"; };" LISTEN);
+    write_file(CLUSTER "host = { name = \"h\"; };" LISTEN);
     assert_int_equal(lbm_settings_read(path, &s, NULL), LBM_OK);
     assert_true(s.host.capacity == 1);
+    assert_string_equal(s.address, "127.0.0.1:7005");
+    assert_string_equal(s.identity, LBM_LOCALSTATEDIR "/lib/lbmap/identity");
     assert_int_equal(s.host.site.n, 0);
     assert_int_equal(s.host.links.n, 0);
     assert_string_equal(s.data, LBM_LOCALSTATEDIR "/lib/lbmap/lbmap.db");
     assert_string_equal(s.control, LBM_RUNSTATEDIR "/lbmap/lbmapd.sock");
     assert_int_equal(s.dimensions, 2);
     assert_int_equal(s.log, LBM_NOTE_INFO);
-    assert_int_equal(s.admins.n, 0);
+    assert_int_equal(s.rights.admins.n, 0);
     assert_string_equal(s.pid_file, "");
     lbm_settings_free(&s);
 }
@@ -118,7 +124,7 @@ empty_lists_are_good(void **state)
 {
     struct lbm_settings s;
     (void)state;
-    write_file(FOUNDER LISTEN "host = { id = 0; name = \"h\"; links = (); }; admins = [ ];");
+    write_file(CLUSTER LISTEN "host = { name = \"h\"; links = (); }; admins = [ ];");
     assert_int_equal(lbm_settings_read(path, &s, NULL), LBM_OK);
     lbm_settings_free(&s);
 }
@@ -130,74 +136,68 @@ static const struct {
     unsigned line;
     const char *word;
 } refused[] = {
-    {"", LBM_E_NOTFOUND, 0, "host is missing"},
+    {"", LBM_E_NOTFOUND, 0, "address is missing"},
+    {CLUSTER HOST "listen = \"[::]:7005\";", LBM_E_NOTFOUND, 0, "address is missing"},
+    {CLUSTER HOST "listen = \"0.0.0.0:7005\";", LBM_E_NOTFOUND, 0, "address is missing"},
+    {CLUSTER HOST "listen = \"ws3.example:7005\";", LBM_E_UNSUPPORTED, 3, "is a name"},
+    {CLUSTER HOST LISTEN "address = \"ws3\";", LBM_E_SYNTAX, 4, "ws3"},
+    {CLUSTER HOST LISTEN "address = \"10.1.1:7\";", LBM_E_SYNTAX, 4, "10.1.1"},
+    {CLUSTER HOST LISTEN "identity = 5;", LBM_E_SYNTAX, 4, "identity"},
+    {CLUSTER HOST LISTEN "founder = true;", LBM_E_UNSUPPORTED, 4, "no setting founder"},
     {"cluster = ", LBM_E_SYNTAX, 1, "syntax"},
-    {FOUNDER HOST LISTEN "\001", LBM_E_SYNTAX, 4, "syntax"},
-    {FOUNDER HOST LISTEN "colour = 1;", LBM_E_UNSUPPORTED, 4, "no setting colour"},
-    {FOUNDER LISTEN "host = { id = 1; speed = 3; };", LBM_E_UNSUPPORTED, 3, "host.speed"},
-    {FOUNDER LISTEN "host = { id = 1;\nlinks = ( { host = 2; weight = 1; } ); };", LBM_E_UNSUPPORTED, 4,
+    {CLUSTER HOST LISTEN "\001", LBM_E_SYNTAX, 4, "syntax"},
+    {CLUSTER HOST LISTEN "colour = 1;", LBM_E_UNSUPPORTED, 4, "no setting colour"},
+    {CLUSTER LISTEN "host = { speed = 3; };", LBM_E_UNSUPPORTED, 3, "host.speed"},
+    {CLUSTER LISTEN "host = {\nlinks = ( { host = 2; weight = 1; } ); };", LBM_E_UNSUPPORTED, 4,
      "host.links.weight"},
-    {FOUNDER HOST LISTEN LISTEN, LBM_E_SYNTAX, 4, "duplicate"},
-    {FOUNDER LISTEN "host = { name = \"h\"; };", LBM_E_NOTFOUND, 3, "host.id is missing"},
-    {FOUNDER HOST, LBM_E_NOTFOUND, 0, "listen is missing"},
-    {HOST LISTEN, LBM_E_NOTFOUND, 0, "founder"},
-    {HOST LISTEN "founder = true;", LBM_E_NOTFOUND, 0, "cluster is missing"},
-    {FOUNDER HOST LISTEN "join = { host = 0; address = \"127.0.0.1:1\"; };", LBM_E_RANGE, 4, "founder"},
-    {HOST LISTEN "join = { host = 5; address = \"127.0.0.1:1\"; };", LBM_E_RANGE, 3, "this host"},
-    {HOST LISTEN "join = { host = 0; };", LBM_E_NOTFOUND, 3, "join.address"},
-    {HOST LISTEN "join = { address = \"127.0.0.1:1\"; };", LBM_E_NOTFOUND, 3, "join.host"},
-    {FOUNDER LISTEN "host = 5;", LBM_E_SYNTAX, 3, "group"},
-    {FOUNDER LISTEN "host = { id = \"5\"; };", LBM_E_SYNTAX, 3, "whole number"},
-    {FOUNDER LISTEN "host = { id = 1.5; };", LBM_E_SYNTAX, 3, "whole number"},
-    {FOUNDER LISTEN "host = { id = -1; };", LBM_E_RANGE, 3, "0 .. 8191"},
-    {FOUNDER LISTEN "host = { id = 8192; };", LBM_E_RANGE, 3, "0 .. 8191"},
-    {FOUNDER LISTEN "host = { id = 9000000000000L; };", LBM_E_RANGE, 3, "0 .. 8191"},
-    {FOUNDER LISTEN "host = { id = 1; name = \"\"; };", LBM_E_RANGE, 3, "host.name"},
-    {FOUNDER LISTEN "host = { id = 1; name = \"a b\"; };", LBM_E_RANGE, 3, "host.name"},
-    {FOUNDER LISTEN "host = { id = 1; name = \"h\xc3\xa9\"; };", LBM_E_RANGE, 3, "host.name"},
-    {FOUNDER LISTEN "host = { id = 1; name = 7; };", LBM_E_SYNTAX, 3, "host.name"},
-    {FOUNDER LISTEN "host = { id = 1; capacity = 0.0; };", LBM_E_RANGE, 3, "host.capacity"},
-    {FOUNDER LISTEN "host = { id = 1; capacity = -2; };", LBM_E_RANGE, 3, "host.capacity"},
-    {FOUNDER LISTEN "host = { id = 1; capacity = 1e300; };", LBM_E_RANGE, 3, "host.capacity"},
-    {FOUNDER LISTEN "host = { id = 1; capacity = \"fast\"; };", LBM_E_SYNTAX, 3, "number"},
-    {FOUNDER LISTEN "host = { id = 1; site = [0.5]; };", LBM_E_SYNTAX, 3, "host.site"},
-    {FOUNDER LISTEN "host = { id = 1; site = [0.5, 0.5, 0.5, 0.5]; };", LBM_E_SYNTAX, 3, "host.site"},
-    {FOUNDER LISTEN "host = { id = 1; site = [0.5, 1.5]; };", LBM_E_RANGE, 3, "0 .. 1"},
-    {FOUNDER LISTEN "host = { id = 1; site = [-0.1, 0.5]; };", LBM_E_RANGE, 3, "0 .. 1"},
-    {FOUNDER LISTEN "host = { id = 1; site = [0.1, 0.5, 0.5]; };", LBM_E_RANGE, 3, "dimensions"},
-    {FOUNDER LISTEN "host = { id = 1; site = (\"x\", 1); };", LBM_E_SYNTAX, 3, "host.site"},
-    {FOUNDER LISTEN "host = { id = 1; links = [ 2, 3 ]; };", LBM_E_SYNTAX, 3, "host.links"},
-    {FOUNDER LISTEN "host = { id = 1; links = ( 2 ); };", LBM_E_SYNTAX, 3, "host.links"},
-    {FOUNDER LISTEN "host = { id = 1; links = ( { cost = 1; } ); };", LBM_E_NOTFOUND, 3, "host.links.host"},
-    {FOUNDER LISTEN "host = { id = 1; links = ( { host = 2; cost = 0; } ); };", LBM_E_RANGE, 3, "cost"},
-    {FOUNDER LISTEN "host = { id = 1; links = (\n{ host = 2; },\n{ host = 1; } ); };", LBM_E_RANGE, 5,
-     "itself"},
-    {FOUNDER LISTEN "host = { id = 1; links = (\n{ host = 2; },\n{ host = 2; } ); };", LBM_E_EXISTS, 5,
-     "second"},
-    {FOUNDER HOST "listen = 7000;", LBM_E_SYNTAX, 3, "listen"},
-    {FOUNDER HOST "listen = \"127.0.0.1\";", LBM_E_SYNTAX, 3, "127.0.0.1:7000"},
-    {FOUNDER HOST "listen = \"127.0.0.1:0\";", LBM_E_RANGE, 3, "port"},
-    {FOUNDER HOST "listen = \"127.0.0.1:65536\";", LBM_E_RANGE, 3, "port"},
-    {FOUNDER HOST "listen = \"0.0.0.0:7000\";", LBM_E_UNSUPPORTED, 3, "encryption"},
-    {FOUNDER HOST "listen = \"192.0.2.1:7000\";", LBM_E_UNSUPPORTED, 3, "encryption"},
-    {HOST LISTEN "join = { host = 0; address = \"example.org:7000\"; };", LBM_E_UNSUPPORTED, 3, "encryption"},
-    {FOUNDER HOST LISTEN "founder = 1;", LBM_E_SYNTAX, 4, "duplicate"},
-    {"cluster = \"c\"; founder = 1;\n" HOST LISTEN, LBM_E_SYNTAX, 1, "true or false"},
-    {FOUNDER HOST LISTEN "data = \"\";", LBM_E_RANGE, 4, "data is empty"},
-    {FOUNDER HOST LISTEN "data = [ ];", LBM_E_SYNTAX, 4, "path"},
-    {FOUNDER HOST LISTEN
+    {CLUSTER HOST LISTEN LISTEN, LBM_E_SYNTAX, 4, "duplicate"},
+    {CLUSTER LISTEN "host = 5;", LBM_E_SYNTAX, 3, "group"},
+    {CLUSTER LISTEN "host = { name = \"\"; };", LBM_E_RANGE, 3, "host.name"},
+    {CLUSTER LISTEN "host = { name = \"a b\"; };", LBM_E_RANGE, 3, "host.name"},
+    {CLUSTER LISTEN "host = { name = \"h\xc3\xa9\"; };", LBM_E_RANGE, 3, "host.name"},
+    {CLUSTER LISTEN "host = { name = 7; };", LBM_E_SYNTAX, 3, "host.name"},
+    {CLUSTER LISTEN "host = { capacity = 0.0; };", LBM_E_RANGE, 3, "host.capacity"},
+    {CLUSTER LISTEN "host = { capacity = -2; };", LBM_E_RANGE, 3, "host.capacity"},
+    {CLUSTER LISTEN "host = { capacity = 1e300; };", LBM_E_RANGE, 3, "host.capacity"},
+    {CLUSTER LISTEN "host = { capacity = \"fast\"; };", LBM_E_SYNTAX, 3, "number"},
+    {CLUSTER LISTEN "host = { site = [0.5]; };", LBM_E_SYNTAX, 3, "host.site"},
+    {CLUSTER LISTEN "host = { site = [0.5, 0.5, 0.5, 0.5]; };", LBM_E_SYNTAX, 3, "host.site"},
+    {CLUSTER LISTEN "host = { site = [0.5, 1.5]; };", LBM_E_RANGE, 3, "0 .. 1"},
+    {CLUSTER LISTEN "host = { site = [-0.1, 0.5]; };", LBM_E_RANGE, 3, "0 .. 1"},
+    {CLUSTER LISTEN "host = { site = [0.1, 0.5, 0.5]; };", LBM_E_RANGE, 3, "dimensions"},
+    {CLUSTER LISTEN "host = { site = (\"x\", 1); };", LBM_E_SYNTAX, 3, "host.site"},
+    {CLUSTER LISTEN "host = { links = [ 2, 3 ]; };", LBM_E_SYNTAX, 3, "host.links"},
+    {CLUSTER LISTEN "host = { links = ( 2 ); };", LBM_E_SYNTAX, 3, "host.links"},
+    {CLUSTER LISTEN "host = { links = ( { cost = 1; } ); };", LBM_E_NOTFOUND, 3, "host.links.host"},
+    {CLUSTER LISTEN "host = { links = ( { host = 2; cost = 0; } ); };", LBM_E_RANGE, 3, "cost"},
+    {CLUSTER LISTEN "host = { links = (\n{ host = 2; },\n{ host = 2; } ); };", LBM_E_EXISTS, 5, "second"},
+    {CLUSTER HOST "listen = 7000;", LBM_E_SYNTAX, 3, "listen"},
+    {CLUSTER HOST "listen = \"127.0.0.1\";", LBM_E_SYNTAX, 3, "10.0.3.7:7411"},
+    {CLUSTER HOST "listen = \"127.0.0.1:0\";", LBM_E_RANGE, 3, "port"},
+    {CLUSTER HOST "listen = \"127.0.0.1:65536\";", LBM_E_RANGE, 3, "port"},
+    {CLUSTER HOST LISTEN "data = \"\";", LBM_E_RANGE, 4, "data is empty"},
+    {CLUSTER HOST LISTEN "data = [ ];", LBM_E_SYNTAX, 4, "path"},
+    {CLUSTER HOST LISTEN
      "control = \"/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
      "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\";",
      LBM_E_LIMIT, 4, "control"},
-    {FOUNDER HOST LISTEN "policy = \"steepest\";", LBM_E_RANGE, 4, "lbctl submit --help"},
-    {FOUNDER HOST LISTEN "schedule = \"later\";", LBM_E_RANGE, 4, "overlapped"},
-    {FOUNDER HOST LISTEN "dimensions = 4;", LBM_E_RANGE, 4, "2 .. 3"},
-    {FOUNDER HOST LISTEN "log = \"loud\";", LBM_E_RANGE, 4, "error, warning, info, debug"},
-    {FOUNDER HOST LISTEN "log = 3;", LBM_E_SYNTAX, 4, "log"},
-    {FOUNDER HOST LISTEN "admins = 0;", LBM_E_SYNTAX, 4, "admins"},
-    {FOUNDER HOST LISTEN "admins = [ -1 ];", LBM_E_RANGE, 4, "user id"},
-    {FOUNDER HOST LISTEN "admins = [ \"root\" ];", LBM_E_SYNTAX, 4, "admins"},
-    {FOUNDER HOST LISTEN "@include \"nowhere.conf\"", LBM_E_SYNTAX, 4, "include"},
+    {CLUSTER HOST LISTEN "policy = \"steepest\";", LBM_E_RANGE, 4, "lbctl submit --help"},
+    {CLUSTER HOST LISTEN "schedule = \"later\";", LBM_E_RANGE, 4, "overlapped"},
+    {CLUSTER HOST LISTEN "dimensions = 4;", LBM_E_RANGE, 4, "2 .. 3"},
+    {CLUSTER HOST LISTEN "log = \"loud\";", LBM_E_RANGE, 4, "error, warning, info, debug"},
+    {CLUSTER HOST LISTEN "log = 3;", LBM_E_SYNTAX, 4, "log"},
+    {CLUSTER HOST LISTEN "admins = 0;", LBM_E_SYNTAX, 4, "admins"},
+    {CLUSTER HOST LISTEN "admins = [ -1 ];", LBM_E_RANGE, 4, "user id"},
+    {CLUSTER HOST LISTEN "admins = [ \"root\" ];", LBM_E_SYNTAX, 4, "admins"},
+    {CLUSTER HOST LISTEN "operators = 0;", LBM_E_SYNTAX, 4, "an array of host ids"},
+    {CLUSTER HOST LISTEN "operators = [ 8192 ];", LBM_E_RANGE, 4, "operators is 8192"},
+    {CLUSTER HOST LISTEN "operators = [ \"h0\" ];", LBM_E_SYNTAX, 4, "an array of host ids"},
+    {CLUSTER HOST LISTEN "groups = { read = 0; };", LBM_E_SYNTAX, 4, "groups.read must be the name"},
+    {CLUSTER HOST LISTEN "groups = { submit = \"\"; };", LBM_E_SYNTAX, 4, "groups.submit"},
+    {CLUSTER HOST LISTEN "groups = { admin = \"4294967295\"; };", LBM_E_RANGE, 4, "no group id"},
+    {CLUSTER HOST LISTEN "groups = { admin = \"no such\"; };", LBM_E_NOTFOUND, 4, "knows no such group"},
+    {CLUSTER HOST LISTEN "groups = { write = \"0\"; };", LBM_E_UNSUPPORTED, 4, "groups.write"},
+    {CLUSTER HOST LISTEN "@include \"nowhere.conf\"", LBM_E_SYNTAX, 4, "include"},
 };
 
 static void
@@ -226,7 +226,7 @@ too_many_links_and_admins_are_refused(void **state)
     struct lbm_settings s;
     struct lbm_diag diag = {0};
     (void)state;
-    lbm_buf_printf(&text, FOUNDER LISTEN "host = { id = 0; name = \"h\"; links = ( { host = 1; }");
+    lbm_buf_printf(&text, CLUSTER LISTEN "host = { name = \"h\"; links = ( { host = 1; }");
     for (unsigned i = 1; i < LBM_HOSTS_MAX; i++)
         lbm_buf_printf(&text, ", { host = %u; }", i);
     lbm_buf_printf(&text, "); };");
@@ -234,7 +234,7 @@ too_many_links_and_admins_are_refused(void **state)
     assert_int_equal(lbm_settings_read(path, &s, &diag), LBM_E_LIMIT);
     lbm_buf_free(&text);
 
-    lbm_buf_printf(&text, FOUNDER HOST LISTEN "admins = [ 0");
+    lbm_buf_printf(&text, CLUSTER HOST LISTEN "admins = [ 0");
     for (unsigned i = 1; i <= LBM_SETTINGS_ADMINS_MAX; i++)
         lbm_buf_printf(&text, ", %u", i);
     lbm_buf_printf(&text, " ];");
@@ -268,7 +268,7 @@ an_error_in_an_included_file_names_that_file(void **state)
     char text[256], included[sizeof directory + 32];
     (void)state;
     snprintf(included, sizeof included, "%s/links.conf", directory);
-    snprintf(text, sizeof text, FOUNDER HOST LISTEN "@include \"%s\"\n", included);
+    snprintf(text, sizeof text, CLUSTER HOST LISTEN "@include \"%s\"\n", included);
     write_file(text);
     FILE *file = fopen(included, "w");
     assert_non_null(file);
@@ -331,8 +331,7 @@ the_manual_is_in_step_with_the_table(void **state)
                 fail_msg("the manual gives %s no default %s", row->name, row->preset);
         }
         if (row->required !=
-            (strstr(section, "equired") != NULL && strstr(section, "required unless") == NULL &&
-             strstr(section, "Required of the founder") == NULL))
+            (strstr(section, "equired") != NULL && strstr(section, "required unless") == NULL))
             fail_msg("the manual is wrong on whether %s is required", row->name);
         free(section);
     }
@@ -355,9 +354,10 @@ the_example_is_good(void **state)
 }
 
 static void
-loopback_addresses_are_read(void **state)
+addresses_are_read(void **state)
 {
-    static const char *const good[] = {"127.0.0.1:1", "127.255.1.2:65535", "[::1]:7000", "localhost:80"};
+    static const char *const good[] = {"127.0.0.1:1", "127.255.1.2:65535", "[::1]:7000",  "localhost:80",
+                                       "10.0.0.1:7",  "[::]:7000",         "[fe80::1]:7", "0.0.0.0:7411"};
     static const char *const bad[] = {"",
                                       ":",
                                       ":7000",
@@ -369,9 +369,8 @@ loopback_addresses_are_read(void **state)
                                       "a:b:c",
                                       "127.0.0.1:+7",
                                       "127.0.0.1:7 ",
-                                      "10.0.0.1:7",
-                                      "[::]:7000",
-                                      "[fe80::1]:7",
+                                      "ws3.example:7000",
+                                      "[127.0.0.1]:7000",
                                       "127.1:7000",
                                       "127.0.0.1:000007",
                                       "127.0.0.1:99999999999999999999",
@@ -392,6 +391,25 @@ loopback_addresses_are_read(void **state)
     }
 }
 
+static void
+names_are_addresses_of_others(void **state)
+{
+    static const char *const good[] = {"ws3.example:7411", "ws3:1", "10.0.0.1:7", "[fd00::7]:7411",
+                                       "3com.example:1"};
+    static const char *const bad[] = {"10.0.0:7",   "300.1.1.1:7", "[ws3]:7", "ws 3:7",
+                                      ".example:7", "-x:7",        "w/s:1",   "w%s:1"};
+    struct lbm_address_text text;
+    (void)state;
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
+        assert_int_equal(lbm_address_split(good[i], "here", 3, &text, NULL), LBM_OK);
+    assert_int_equal(lbm_address_split("[fd00::7]:7411", NULL, 0, &text, NULL), LBM_OK);
+    assert_string_equal(text.host, "fd00::7");
+    assert_string_equal(text.port, "7411");
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        if (lbm_address_split(bad[i], "here", 3, &text, NULL) == LBM_OK)
+            fail_msg("%s was taken", bad[i]);
+}
+
 int
 main(void)
 {
@@ -405,7 +423,8 @@ main(void)
         cmocka_unit_test(an_error_in_an_included_file_names_that_file),
         cmocka_unit_test(the_manual_is_in_step_with_the_table),
         cmocka_unit_test(the_example_is_good),
-        cmocka_unit_test(loopback_addresses_are_read),
+        cmocka_unit_test(addresses_are_read),
+        cmocka_unit_test(names_are_addresses_of_others),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

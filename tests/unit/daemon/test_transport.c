@@ -20,6 +20,7 @@
 #include "daemon/inbound.h"
 #include "daemon/log.h"
 #include "daemon/outgoing.h"
+#include "tests/unit/daemon/identities.h"
 #include "tests/unit/daemon/wait_bounds.h"
 
 enum { US = 5, OTHER = 7 };
@@ -29,6 +30,10 @@ struct fixture {
     struct event_base *base;
     struct lbm_address address;
     char name[32];
+    struct authority authority;
+    struct lbm_identity us, other; /* who sends, who listens */
+    struct lbm_tls *our_tls, *other_tls;
+    struct lbm_resolver *resolver;
     struct lbm_inbound *inbound;
     struct lbm_outgoing *outgoing;
     int ups, downs, caught_up;
@@ -93,7 +98,8 @@ static void
 listen_again(struct fixture *f)
 {
     const struct lbm_inbound_handler handler = {.context = f, .accepts = accepts, .message = on_message};
-    assert_int_equal(lbm_inbound_new(f->base, &f->address, f->name, &handler, &f->inbound, NULL), LBM_OK);
+    assert_int_equal(
+        lbm_inbound_new(f->base, f->other_tls, &f->address, f->name, &handler, &f->inbound, NULL), LBM_OK);
 }
 
 /* A port nobody uses now. */
@@ -122,8 +128,14 @@ set_up(void **state)
     snprintf(f->name, sizeof f->name, "127.0.0.1:%u", free_port());
     *state = f;
     lbm_log_set_level(LBM_NOTE_ERROR);
-    if (lbm_address_parse(f->name, NULL, 0, &f->address, NULL) != LBM_OK ||
-        lbm_outgoing_new(f->base, 1, &handler, &f->outgoing, NULL) != LBM_OK)
+    f->authority = make_authority(CLUSTER);
+    f->us = make_identity(&f->authority, CLUSTER, US, 3600);
+    f->other = make_identity(&f->authority, CLUSTER, OTHER, 3600);
+    if (lbm_tls_new(&f->us, &f->our_tls, NULL) != LBM_OK ||
+        lbm_tls_new(&f->other, &f->other_tls, NULL) != LBM_OK ||
+        lbm_address_parse(f->name, NULL, 0, &f->address, NULL) != LBM_OK ||
+        lbm_resolver_new(f->base, &f->resolver, NULL) != LBM_OK ||
+        lbm_outgoing_new(f->base, f->our_tls, f->resolver, 1, &handler, &f->outgoing, NULL) != LBM_OK)
         return -1;
     listen_again(f);
     return 0;
@@ -135,6 +147,12 @@ tear_down(void **state)
     struct fixture *f = *state;
     lbm_inbound_free(f->inbound);
     lbm_outgoing_free(f->outgoing);
+    lbm_resolver_free(f->resolver);
+    lbm_tls_free(f->our_tls);
+    lbm_tls_free(f->other_tls);
+    lbm_identity_free(&f->us);
+    lbm_identity_free(&f->other);
+    free_authority(&f->authority);
     event_base_free(f->base);
     free(f);
     return 0;
@@ -411,14 +429,59 @@ a_new_address_replaces_the_old(void **state)
 }
 
 static void
-only_loopback_is_dialled(void **state)
+names_are_looked_up(void **state)
 {
     struct fixture *f = *state;
-    struct lbm_diag diag = {0};
-    assert_int_equal(lbm_outgoing_dial(f->outgoing, OTHER, "192.0.2.1:7000", &diag), LBM_E_UNSUPPORTED);
-    assert_non_null(strstr(diag.text, "encryption"));
-    assert_int_equal(lbm_outgoing_dial(f->outgoing, OTHER, "nonsense", &diag), LBM_E_SYNTAX);
-    assert_int_equal(lbm_outgoing_dial(f->outgoing, LBM_HOSTS_MAX, f->name, &diag), LBM_E_RANGE);
+    char name[64];
+    snprintf(name, sizeof name, "LocalHost%s", strchr(f->name, ':')); /* no number is put in its place */
+    assert_int_equal(lbm_outgoing_dial(f->outgoing, OTHER, name, NULL), LBM_OK);
+    UNTIL(f, f->ups == 1);
+}
+
+static void
+what_is_no_address_is_not_dialled(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(lbm_outgoing_dial(f->outgoing, OTHER, "nonsense", NULL), LBM_E_SYNTAX);
+    assert_int_equal(lbm_outgoing_dial(f->outgoing, OTHER, "10.0.0.300:1", NULL), LBM_E_SYNTAX);
+    assert_int_equal(lbm_outgoing_dial(f->outgoing, LBM_HOSTS_MAX, f->name, NULL), LBM_E_RANGE);
+}
+
+/* A host at an address that was another's is not taken for that. */
+static void
+another_host_at_that_address_is_not_spoken_to(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(lbm_outgoing_dial(f->outgoing, OTHER + 1, f->name, NULL), LBM_OK);
+    settle(f);
+    assert_int_equal(f->ups + f->downs + f->messages, 0);
+    assert_int_equal(lbm_outgoing_connection(f->outgoing, OTHER + 1), 0);
+}
+
+static int
+revokes_us(void *context, uint32_t host)
+{
+    (void)context;
+    return host == US;
+}
+
+static void
+a_host_that_is_revoked_is_cut_off_and_not_let_in_again(void **state)
+{
+    struct fixture *f = *state;
+    connect_and_greet(f);
+    lbm_tls_revoked(f->other_tls, revokes_us, NULL);
+    lbm_inbound_cut(f->inbound, US);
+    UNTIL(f, f->downs == 1);
+    int messages = f->messages;
+    size_t len;
+    for (int round = 0; round < 10;
+         round++) { /* it believes to be connected until its certificate is looked at */
+        settle(f);
+        uint8_t *hello = hello_from(US, &len);
+        send_frame(f, hello, len, 0);
+    }
+    assert_int_equal(f->messages, messages);
 }
 
 static void
@@ -428,15 +491,17 @@ a_port_in_use_is_refused(void **state)
     const struct lbm_inbound_handler handler = {.context = f, .accepts = accepts, .message = on_message};
     struct lbm_inbound *second = NULL;
     struct lbm_diag diag = {0};
-    assert_int_equal(lbm_inbound_new(f->base, &f->address, f->name, &handler, &second, &diag), LBM_E_BUSY);
+    assert_int_equal(lbm_inbound_new(f->base, f->other_tls, &f->address, f->name, &handler, &second, &diag),
+                     LBM_E_BUSY);
     assert_string_equal(diag.where, f->name);
     assert_null(second);
 }
 
-/* ---- strangers: plain sockets that say what they like -------------------------------------------------- */
+/* ---- strangers: sockets that say what they like -------------------------------------------------------- */
 
+/* A connection without TLS. */
 static int
-stranger(struct fixture *f)
+plain(struct fixture *f)
 {
     int fd = socket(AF_INET, SOCK_STREAM, 0);
     assert_true(fd >= 0);
@@ -444,19 +509,81 @@ stranger(struct fixture *f)
     return fd;
 }
 
-/* Whether the daemon's side has closed the connection; what is readable then is its end. */
+/* Whether the daemon's side has closed the connection; what is readable then is its end. An alert may come
+ * first. */
 static int
-closed(int fd)
+plain_closed(int fd)
+{
+    char bytes[64];
+    ssize_t got;
+    while ((got = recv(fd, bytes, sizeof bytes, MSG_DONTWAIT)) > 0)
+        continue;
+    return got == 0 || (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK);
+}
+
+/* A connection with an identity, after its handshake. */
+struct stranger {
+    SSL *ssl;
+    int fd;
+};
+
+static struct stranger
+stranger(struct fixture *f)
+{
+    struct stranger s = {.ssl = lbm_tls_connect(f->our_tls, LBM_TLS_PEER, OTHER), .fd = plain(f)};
+    int done;
+    assert_non_null(s.ssl);
+    evutil_make_socket_nonblocking(s.fd);
+    SSL_set_fd(s.ssl, s.fd);
+    while ((done = SSL_do_handshake(s.ssl)) != 1) {
+        assert_int_equal(SSL_get_error(s.ssl, done), SSL_ERROR_WANT_READ);
+        event_base_loop(f->base, EVLOOP_NONBLOCK);
+    }
+    return s;
+}
+
+static int
+closed(struct stranger *s)
 {
     char byte;
-    ssize_t got = recv(fd, &byte, 1, MSG_DONTWAIT);
-    return got >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
+    int got = SSL_read(s->ssl, &byte, 1);
+    return got > 0 || SSL_get_error(s->ssl, got) != SSL_ERROR_WANT_READ;
 }
 
 static void
-say(int fd, const void *bytes, size_t len)
+say(struct stranger *s, const void *bytes, size_t len)
 {
-    assert_int_equal(send(fd, bytes, len, MSG_NOSIGNAL), (ssize_t)len);
+    assert_int_equal(SSL_write(s->ssl, bytes, (int)len), (int)len);
+}
+
+static void
+hang_up(struct stranger *s)
+{
+    SSL_free(s->ssl);
+    close(s->fd);
+}
+
+static void
+what_speaks_no_tls_is_closed(void **state)
+{
+    static const char http[] = "GET / HTTP/1.1\r\n\r\n";
+    struct fixture *f = *state;
+    size_t len;
+    uint8_t *hello = hello_from(US, &len);
+    const struct {
+        const void *bytes;
+        size_t len;
+    } openings[] = {{http, sizeof http - 1}, {hello, len}, {"\x16\x03\x01\xff\xff", 5}, {"\0\0\0\0", 4}};
+    for (size_t i = 0; i < sizeof openings / sizeof openings[0]; i++) {
+        int fd = plain(f);
+        assert_int_equal(send(fd, openings[i].bytes, openings[i].len, MSG_NOSIGNAL),
+                         (ssize_t)openings[i].len);
+        shutdown(fd, SHUT_WR);
+        UNTIL(f, plain_closed(fd));
+        close(fd);
+    }
+    assert_int_equal(f->messages, 0);
+    free(hello);
 }
 
 static void
@@ -478,10 +605,10 @@ what_does_not_begin_with_a_hello_is_closed(void **state)
         {alien, alien_len},
     };
     for (size_t i = 0; i < sizeof openings / sizeof openings[0]; i++) {
-        int fd = stranger(f);
-        say(fd, openings[i].bytes, openings[i].len);
-        UNTIL(f, closed(fd));
-        close(fd);
+        struct stranger s = stranger(f);
+        say(&s, openings[i].bytes, openings[i].len);
+        UNTIL(f, closed(&s));
+        hang_up(&s);
     }
     assert_int_equal(f->messages, 0);
     free(other);
@@ -494,15 +621,15 @@ a_hello_in_single_bytes_is_taken(void **state)
     struct fixture *f = *state;
     size_t len;
     uint8_t *hello = hello_from(US, &len);
-    int fd = stranger(f);
+    struct stranger s = stranger(f);
     for (size_t i = 0; i < len; i++) {
         assert_int_equal(f->messages, 0);
-        say(fd, hello + i, 1);
+        say(&s, hello + i, 1);
         event_base_loop(f->base, EVLOOP_NONBLOCK);
     }
     UNTIL(f, f->messages == 1);
     free(hello);
-    close(fd);
+    hang_up(&s);
 }
 
 static void
@@ -511,12 +638,12 @@ a_connection_speaks_for_one_host(void **state)
     struct fixture *f = *state;
     size_t hello_len, len;
     uint8_t *hello = hello_from(US, &hello_len), *frame = entries_from(US + 1, 10, &len);
-    int fd = stranger(f);
-    say(fd, hello, hello_len);
-    say(fd, frame, len);
-    UNTIL(f, closed(fd));
+    struct stranger s = stranger(f);
+    say(&s, hello, hello_len);
+    say(&s, frame, len);
+    UNTIL(f, closed(&s));
     assert_int_equal(f->messages, 1);
-    close(fd);
+    hang_up(&s);
     free(hello);
     free(frame);
 }
@@ -527,16 +654,16 @@ a_host_that_connects_again_replaces_its_old_connection(void **state)
     struct fixture *f = *state;
     size_t len;
     uint8_t *hello = hello_from(US, &len);
-    int first = stranger(f), second = stranger(f);
-    say(first, hello, len);
+    struct stranger first = stranger(f), second = stranger(f);
+    say(&first, hello, len);
     UNTIL(f, f->messages == 1);
-    say(second, hello, len);
-    UNTIL(f, closed(first));
+    say(&second, hello, len);
+    UNTIL(f, closed(&first));
     assert_int_equal(f->messages, 2);
-    assert_false(closed(second));
+    assert_false(closed(&second));
     free(hello);
-    close(first);
-    close(second);
+    hang_up(&first);
+    hang_up(&second);
 }
 
 static void
@@ -545,17 +672,17 @@ a_hello_for_somebody_else_replaces_nobody(void **state)
     struct fixture *f = *state;
     size_t len, astray_len;
     uint8_t *hello = hello_from(US, &len), *astray = hello_between(US, OTHER + 1, &astray_len);
-    int first = stranger(f), second = stranger(f);
-    say(first, hello, len);
+    struct stranger first = stranger(f), second = stranger(f);
+    say(&first, hello, len);
     UNTIL(f, f->messages == 1);
-    say(second, astray, astray_len);
-    UNTIL(f, closed(second));
-    assert_false(closed(first));
+    say(&second, astray, astray_len);
+    UNTIL(f, closed(&second));
+    assert_false(closed(&first));
     assert_int_equal(f->messages, 1);
     free(hello);
     free(astray);
-    close(first);
-    close(second);
+    hang_up(&first);
+    hang_up(&second);
 }
 
 static void
@@ -565,19 +692,22 @@ unreachable_strangers_give_way(void **state)
     int fds[80];
     size_t len;
     for (size_t i = 0; i < sizeof fds / sizeof fds[0]; i++) {
-        fds[i] = stranger(f);
+        fds[i] = plain(f);
         event_base_loop(f->base, EVLOOP_NONBLOCK);
     }
-    UNTIL(f, closed(fds[0]) && closed(fds[15]));
-    assert_false(closed(fds[79]));
+    UNTIL(f, plain_closed(fds[0]) && plain_closed(fds[15]));
+    assert_false(plain_closed(fds[79]));
     uint8_t *hello = hello_from(US, &len);
-    say(fds[79], hello, len);
+    struct stranger s = stranger(f);
+    say(&s, hello, len);
     UNTIL(f, f->messages == 1);
     free(hello);
+    hang_up(&s);
     for (size_t i = 0; i < sizeof fds / sizeof fds[0]; i++)
         close(fds[i]);
 }
 
+/* What does not speak TLS is not taken for a host, whatever it says. */
 static void
 what_answers_a_peer_is_no_peer(void **state)
 {
@@ -589,10 +719,12 @@ what_answers_a_peer_is_no_peer(void **state)
     assert_int_equal(bind(listener, (struct sockaddr *)&f->address.storage, f->address.len), 0);
     assert_int_equal(listen(listener, 1), 0);
     assert_int_equal(lbm_outgoing_dial(f->outgoing, OTHER, f->name, NULL), LBM_OK);
-    UNTIL(f, f->ups == 1);
+    settle(f);
     int fd = accept(listener, NULL, NULL);
-    say(fd, "220 ready\r\n", 11);
-    UNTIL(f, f->downs == 1);
+    assert_true(fd >= 0);
+    assert_int_equal(send(fd, "220 ready\r\n", 11, MSG_NOSIGNAL), 11);
+    settle(f);
+    assert_int_equal(f->ups + f->downs, 0);
     close(fd);
     close(listener);
 }
@@ -612,7 +744,11 @@ main(void)
         TEST(a_connection_that_takes_nothing_is_given_up_and_made_again),
         TEST(a_host_that_comes_up_later_is_reached),
         TEST(a_new_address_replaces_the_old),
-        TEST(only_loopback_is_dialled),
+        TEST(names_are_looked_up),
+        TEST(what_is_no_address_is_not_dialled),
+        TEST(another_host_at_that_address_is_not_spoken_to),
+        TEST(a_host_that_is_revoked_is_cut_off_and_not_let_in_again),
+        TEST(what_speaks_no_tls_is_closed),
         TEST(a_port_in_use_is_refused),
         TEST(what_does_not_begin_with_a_hello_is_closed),
         TEST(a_hello_in_single_bytes_is_taken),

@@ -407,6 +407,7 @@ step(struct bench *b, struct lbm_event *event)
 static void
 bench_start_with(struct bench *b, uint32_t host, struct lbm_recovered *disk)
 {
+    const struct lbm_node_contact leader = {0, "127.0.0.1:1"};
     const struct lbm_node_config config = {.host = host,
                                            .name = host == 0 ? "h0" : "h1",
                                            .address = "127.0.0.1:1",
@@ -414,8 +415,8 @@ bench_start_with(struct bench *b, uint32_t host, struct lbm_recovered *disk)
                                            .m = 2,
                                            .leader = host == 0,
                                            .cluster_name = "test",
-                                           .leader_host = 0,
-                                           .leader_address = "127.0.0.1:1",
+                                           .contacts = &leader,
+                                           .n_contacts = host != 0,
                                            .seed = 1,
                                            .version = "test"};
     struct lbm_diag diag;

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a member says that lies, and what a stranger says, one forgery a test: it is refused with a reason,
+ * and what others have stays as it is. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/limits.h"
+#include "tests/unit/node/cluster_fixture.h"
+
+enum { LIAR = 3, STRANGER = 7, OTHER = 2 };
+
+/* The trace has the text since `from` of it. */
+static int
+is_told(struct cluster *cluster, const char *text)
+{
+    return strstr(cluster_trace_text(cluster), text) != NULL;
+}
+
+static void
+expect_told(struct cluster *cluster, const char *text)
+{
+    if (!is_told(cluster, text))
+        fail_msg("nobody is told \"%s\", but %.300s", text,
+                 is_told(cluster, "refused, as") ? strstr(cluster_trace_text(cluster), "refused, as") - 200
+                                                 : "nothing");
+}
+
+/* Four hosts in a row, operators at the first `operators` of them (0: all), and a job that has settled. */
+static void
+begin(struct scene *scene, uint32_t operators)
+{
+    struct cluster_options options = scene_without_faults;
+    options.operators = operators;
+    scene_new(scene, "chain:4", "lattice:8x8", &options);
+    cluster_trace(scene->cluster, 1);
+    assert_int_equal(cluster_submit(scene->cluster, 0, "job", &scene->g, LBM_START_PLAN), LBM_OK);
+    scene_expect_settled(scene, 60);
+}
+
+static uint64_t
+job_id(struct scene *scene)
+{
+    return scene_job(scene, 0)->job;
+}
+
+static uint64_t
+last_entry(struct scene *scene)
+{
+    Lbm__LogRequest log = LBM__LOG_REQUEST__INIT;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    log.count = 1;
+    request.what_case = LBM__REQUEST__WHAT_LOG;
+    request.log = &log;
+    return scene_ask(scene, 0, &request)->log->last;
+}
+
+/* The leader, host 0, hears that `from` wants the command in the log. Nonzero if it is there afterwards. */
+static int
+propose(struct scene *scene, uint32_t from, const Lbm__Command *command)
+{
+    uint8_t bytes[1024];
+    uint64_t before = last_entry(scene);
+    size_t len = lbm__command__get_packed_size(command);
+    assert_true(len <= sizeof bytes);
+    lbm__command__pack(command, bytes);
+    Lbm__LogAppend append = LBM__LOG_APPEND__INIT;
+    append.token = 1;
+    append.index = before + 1;
+    append.command = (ProtobufCBinaryData){len, bytes};
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_LOG_APPEND;
+    message.log_append = &append;
+    assert_true(cluster_say(scene->cluster, from, 0, &message));
+    cluster_run(scene->cluster, 1000000, NULL, NULL);
+    return last_entry(scene) != before;
+}
+
+static int
+propose_evict(struct scene *scene, uint32_t from, uint32_t host, int lost)
+{
+    Lbm__Evict evict = LBM__EVICT__INIT;
+    evict.host = host;
+    evict.incarnation = 1;
+    evict.lost = lost != 0;
+    Lbm__Command command = LBM__COMMAND__INIT;
+    command.what_case = LBM__COMMAND__WHAT_EVICT;
+    command.evict = &evict;
+    return propose(scene, from, &command);
+}
+
+static int
+propose_delete(struct scene *scene, uint32_t from)
+{
+    Lbm__JobDelete delete = LBM__JOB_DELETE__INIT;
+    delete.job = job_id(scene);
+    Lbm__Command command = LBM__COMMAND__INIT;
+    command.what_case = LBM__COMMAND__WHAT_JOB_DELETE;
+    command.job_delete = &delete;
+    return propose(scene, from, &command);
+}
+
+/* Every host takes part, the job is there, each vertex has one owner, and the log can be written. */
+static void
+expect_unharmed(struct scene *scene)
+{
+    uint32_t *part = calloc(scene->g.n, sizeof *part);
+    const Lbm__HostsReply *hosts = scene_hosts(scene, 0);
+    for (size_t i = 0; i < hosts->n_hosts; i++)
+        assert_string_equal(hosts->hosts[i]->state, "ACTIVE");
+    scene_expect_settled(scene, 60);
+    scene_owners(scene, part);
+    free(part);
+    assert_int_equal(scene_set_capacity(scene->cluster, 1, 1, 2), LBM_OK);
+}
+
+static void
+a_stranger_proposes_nothing_but_itself(void **state)
+{
+    struct scene scene;
+    (void)state;
+    begin(&scene, 0);
+    assert_false(propose_evict(&scene, STRANGER, OTHER, 0));
+    expect_told(scene.cluster, "host 7 proposes what it may not");
+    assert_false(propose_evict(&scene, STRANGER, OTHER, 1));
+    assert_false(propose_delete(&scene, STRANGER));
+    expect_unharmed(&scene);
+    scene_free(&scene);
+}
+
+static void
+a_member_evicts_and_cancels_only_where_operators_are(void **state)
+{
+    struct scene scene;
+    (void)state;
+    begin(&scene, 2);
+    assert_false(propose_evict(&scene, LIAR, OTHER, 1));
+    expect_told(scene.cluster, "host 3 proposes what it may not");
+    assert_false(propose_evict(&scene, LIAR, OTHER, 0)); /* nobody else misses it */
+    assert_false(propose_delete(&scene, LIAR));
+    expect_unharmed(&scene);
+    assert_true(propose_delete(&scene, 1)); /* an operator's host may */
+    scene_free(&scene);
+}
+
+/* What a host says of itself nobody else says, operator or not. */
+static void
+a_member_speaks_for_itself_alone(void **state)
+{
+    struct scene scene;
+    (void)state;
+    begin(&scene, 0);
+    Lbm__Join join = LBM__JOIN__INIT;
+    Lbm__Leave leave = LBM__LEAVE__INIT;
+    Lbm__InSync in_sync = LBM__IN_SYNC__INIT;
+    Lbm__TakeOver take_over = LBM__TAKE_OVER__INIT;
+    Lbm__AllotIds allot = LBM__ALLOT_IDS__INIT;
+    Lbm__Promote promote = LBM__PROMOTE__INIT;
+    Lbm__Found found = LBM__FOUND__INIT;
+    char name[] = "h2", address[] = "127.0.0.1:9999", cluster[] = "mine";
+    join.host = leave.host = in_sync.host = allot.host = promote.host = OTHER;
+    join.incarnation = leave.incarnation = in_sync.incarnation = allot.incarnation = 1;
+    join.name = name;
+    join.address = address; /* others would dial the liar */
+    join.capacity = 1;
+    in_sync.backup = LIAR;
+    take_over.successor = OTHER;
+    take_over.successor_incarnation = 1;
+    take_over.host = 1;
+    take_over.incarnation = 1;
+    allot.job = job_id(&scene);
+    allot.count = 1;
+    promote.term = 1;
+    found.name = cluster;
+    found.cluster = 1;
+    found.dimensions = 2;
+    Lbm__Command commands[7];
+    for (size_t i = 0; i < 7; i++)
+        commands[i] = (Lbm__Command)LBM__COMMAND__INIT;
+    commands[0].what_case = LBM__COMMAND__WHAT_JOIN, commands[0].join = &join;
+    commands[1].what_case = LBM__COMMAND__WHAT_LEAVE, commands[1].leave = &leave;
+    commands[2].what_case = LBM__COMMAND__WHAT_IN_SYNC, commands[2].in_sync = &in_sync;
+    commands[3].what_case = LBM__COMMAND__WHAT_TAKE_OVER, commands[3].take_over = &take_over;
+    commands[4].what_case = LBM__COMMAND__WHAT_ALLOT_IDS, commands[4].allot_ids = &allot;
+    commands[5].what_case = LBM__COMMAND__WHAT_PROMOTE, commands[5].promote = &promote;
+    commands[6].what_case = LBM__COMMAND__WHAT_FOUND, commands[6].found = &found;
+    for (size_t i = 0; i < 7; i++)
+        assert_false(propose(&scene, LIAR, &commands[i]));
+    expect_unharmed(&scene);
+    scene_free(&scene);
+}
+
+/* One frame with the last term there is does not stop the log, nor one with the next term of a host that may
+ * not lead. */
+static void
+a_forged_term_stops_nothing(void **state)
+{
+    struct scene scene;
+    (void)state;
+    begin(&scene, 2);
+    for (uint32_t host = 0; host < LIAR; host++)
+        for (int step = 0; step < 2; step++) {
+            Lbm__LogEntries entries = LBM__LOG_ENTRIES__INIT;
+            entries.from = entries.last = last_entry(&scene) + 1;
+            entries.term = step != 0 ? 1 : UINT64_MAX;
+            entries.leader = LIAR;
+            Lbm__Peer message = LBM__PEER__INIT;
+            message.body_case = LBM__PEER__BODY_LOG_ENTRIES;
+            message.log_entries = &entries;
+            assert_true(cluster_say(scene.cluster, LIAR, host, &message));
+            Lbm__LogPoll poll = LBM__LOG_POLL__INIT;
+            poll.term = step != 0 ? 1 : UINT64_MAX;
+            poll.promise = 1;
+            message = (Lbm__Peer)LBM__PEER__INIT;
+            message.body_case = LBM__PEER__BODY_LOG_POLL;
+            message.log_poll = &poll;
+            assert_true(cluster_say(scene.cluster, LIAR, host, &message));
+        }
+    expect_told(scene.cluster, "host 3 says term 18446744073709551615");
+    expect_unharmed(&scene);
+    for (uint32_t host = 0; host < 3; host++) { /* across restarts */
+        cluster_crash(scene.cluster, host);
+        cluster_run(scene.cluster, 100000, NULL, NULL);
+        cluster_restart(scene.cluster, host);
+    }
+    cluster_run(scene.cluster, 30000000, NULL, NULL);
+    assert_int_equal(scene_set_capacity(scene.cluster, 1, 1, 3), LBM_OK);
+    scene_free(&scene);
+}
+
+/* A vertex of another host at the last epochs, to a third one: whatever is offered, it is not taken. */
+static void
+an_offer_out_of_reach_makes_no_second_owner(void **state)
+{
+    static const uint64_t epochs[] = {UINT64_MAX, INT64_MAX, (uint64_t)1 << 62};
+    struct scene scene;
+    (void)state;
+    begin(&scene, 0);
+    uint32_t *part = calloc(scene.g.n, sizeof *part);
+    scene_owners(&scene, part);
+    for (size_t i = 0; i < sizeof epochs / sizeof *epochs; i++)
+        for (uint32_t v = 0; v < 2; v++) {
+            uint32_t to = part[v] == 0 ? 1 : 0;
+            uint32_t vertex[1] = {v}, one[1] = {1}, none[1] = {LBM_NONE}, zero[1] = {0};
+            uint64_t epoch[1] = {epochs[i]};
+            double position[LBM_DIMENSIONS_MAX] = {0.5, 0.5, 0.5};
+            Lbm__Records records = LBM__RECORDS__INIT;
+            records.n_vertex = records.n_epoch = records.n_work = records.n_pin = records.n_anchored =
+                records.n_degree = 1;
+            records.vertex = vertex;
+            records.epoch = epoch;
+            records.work = one;
+            records.pin = none;
+            records.anchored = zero;
+            records.degree = zero;
+            records.n_position = 2;
+            records.position = position;
+            Lbm__Offer offer = LBM__OFFER__INIT;
+            offer.job = job_id(&scene);
+            offer.records = &records;
+            Lbm__Peer message = LBM__PEER__INIT;
+            message.body_case = LBM__PEER__BODY_OFFER;
+            message.offer = &offer;
+            assert_true(cluster_say(scene.cluster, LIAR, to, &message));
+        }
+    expect_told(scene.cluster, "that is out of reach; refused");
+    free(part);
+    expect_unharmed(&scene);
+    scene_free(&scene);
+}
+
+/* A host that announces a million gets sixteen times what is usual, unless an operator says so. */
+static void
+an_absurd_capacity_is_capped(void **state)
+{
+    struct scene scene;
+    (void)state;
+    begin(&scene, 0);
+    assert_int_equal(scene_job(&scene, 0)->n_host, 4);
+    cluster_crash(scene.cluster, LIAR);
+    cluster_configure(scene.cluster, LIAR, 1e6);
+    cluster_restart(scene.cluster, LIAR);
+    cluster_run(scene.cluster, 20000000, NULL, NULL);
+    const Lbm__HostsReply *hosts = scene_hosts(&scene, 0);
+    assert_true(hosts->hosts[LIAR]->capacity == LBM_CAPACITY_RATIO_MAX);
+    expect_told(scene.cluster, "host 3 announces capacity 1e+06, but gets 16");
+    assert_int_equal(scene_set_capacity(scene.cluster, 0, LIAR, 100), LBM_OK);
+    assert_true(scene_hosts(&scene, 1)->hosts[LIAR]->capacity == 100);
+    scene_free(&scene);
+}
+
+/* Loads, sums and coordinates that nobody can have: told, and nobody's vertices move for them. */
+static void
+absurd_loads_and_coordinates_move_nothing(void **state)
+{
+    struct scene scene;
+    (void)state;
+    begin(&scene, 0);
+    uint32_t *before = calloc(scene.g.n, sizeof *before), *after = calloc(scene.g.n, sizeof *after);
+    scene_owners(&scene, before);
+    for (uint32_t host = 0; host < LIAR; host++) {
+        double far[3] = {9e11, -9e11, 9e11};
+        Lbm__LoadReport report = LBM__LOAD_REPORT__INIT, *reports[] = {&report};
+        report.job = job_id(&scene);
+        report.phase = LBM_PHASE_SETTLED;
+        report.ready = 1;
+        report.vertices = LBM_VERTICES_MAX - 1;
+        report.load = report.whole = report.flow = report.flow_words = report.moved = UINT64_MAX;
+        report.sum = UINT64_MAX;
+        report.sum_vertices = 1;
+        Lbm__Ping ping = LBM__PING__INIT;
+        ping.seq = 1;
+        ping.n_jobs = 1;
+        ping.jobs = reports;
+        ping.sent_us = 1;
+        ping.echo_us = 1;
+        ping.n_coordinate = 3;
+        ping.coordinate = far;
+        ping.height = 1;
+        ping.error = 0;
+        Lbm__Peer message = LBM__PEER__INIT;
+        message.body_case = LBM__PEER__BODY_PING;
+        message.ping = &ping;
+        assert_true(cluster_say(scene.cluster, LIAR, host, &message));
+        cluster_run(scene.cluster, 11000000, NULL, NULL); /* the next refusal is told again */
+        ping.n_coordinate = 0;
+        assert_true(cluster_say(scene.cluster, LIAR, host, &message));
+    }
+    expect_told(scene.cluster, "host 3 says a coordinate ");
+    expect_told(scene.cluster, "host 3 says load 18446744073709551615, which no host has");
+    cluster_run(scene.cluster, 20000000, NULL, NULL);
+    scene_expect_settled(&scene, 60);
+    scene_owners(&scene, after);
+    assert_memory_equal(before, after, scene.g.n * sizeof *before);
+    free(before);
+    free(after);
+    expect_unharmed(&scene);
+    scene_free(&scene);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_stranger_proposes_nothing_but_itself),
+        cmocka_unit_test(a_member_evicts_and_cancels_only_where_operators_are),
+        cmocka_unit_test(a_member_speaks_for_itself_alone),
+        cmocka_unit_test(a_forged_term_stops_nothing),
+        cmocka_unit_test(an_offer_out_of_reach_makes_no_second_owner),
+        cmocka_unit_test(an_absurd_capacity_is_capped),
+        cmocka_unit_test(absurd_loads_and_coordinates_move_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
