@@ -110,8 +110,10 @@ apply_entry(struct lbm_node *node, const struct lbm_recovered_entry *entry)
         if (refusal[0] != '\0')
             lbm_core_note(node, LBM_NOTE_INFO, "control log entry %" PRIu64 " changes nothing: %.180s",
                           entry->index, refusal);
-        if (entry->index == 1)
+        if (entry->index == 1) {
             lbm_log_check_engine(node);
+            lbm_log_leader_read(node);
+        }
         follow_up(node, command, refusal);
         node->raise->client_proposal_applied(node, command, refusal);
         settle_appends(node, entry);

@@ -104,6 +104,8 @@ int lbm_log_snapshot_pending(const struct lbm_node *node);
 int lbm_log_is_source(const struct lbm_node *node, uint32_t host);
 /* As it was stored. */
 void lbm_log_term_start(struct lbm_node *node, const struct lbm_recovered *recovered);
+/* Follow who leads by the log itself, while no term says more: a contact need not be the leader. */
+void lbm_log_leader_read(struct lbm_node *node);
 /* A message of this term, and who leads it (LBM_NONE: not known). Nonzero if it is of the present term. */
 int lbm_log_term_heard(struct lbm_node *node, uint64_t term, uint32_t leader, uint32_t from);
 /* Store that the present term has this leader; LBM_NONE: it has yet to take the role. */

@@ -42,6 +42,7 @@ take_view(struct lbm_node *node, struct lbm_view *view)
     if (lbm_views_share(node->views, &node->view) != LBM_OK)
         lbm_core_fail(node, LBM_E_NOMEM);
     lbm_log_check_engine(node);
+    lbm_log_leader_read(node);
 }
 
 void

@@ -76,6 +76,14 @@ lbm_log_term_start(struct lbm_node *node, const struct lbm_recovered *recovered)
     node->leader_host = recovered->leader;
 }
 
+void
+lbm_log_leader_read(struct lbm_node *node)
+{
+    if (node->engine == LBM_LOG_ENGINE_LOCAL && node->term == 0 && !node->leader &&
+        node->view.leader != node->host)
+        node->leader_host = node->view.leader;
+}
+
 /* Others know that this host leads a term of which its disk knows nothing any more. */
 static void
 lead_again(struct lbm_node *node, uint64_t term)

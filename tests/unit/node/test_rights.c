@@ -29,6 +29,8 @@ static const struct {
     {"job_change", LBM_ACCESS_ADMIN},   {"load", LBM_ACCESS_READ},
     {"explain", LBM_ACCESS_READ},       {"ids", LBM_ACCESS_READ},
     {"change", LBM_ACCESS_READ},        {"network", LBM_ACCESS_READ},
+    {"admit", LBM_ACCESS_ADMIN},        {"revoke", LBM_ACCESS_ADMIN},
+    {"enrol", LBM_ACCESS_ADMIN}, /* the daemon answers it at its port; at the socket nobody knows it */
 };
 
 static enum lbm_access
