@@ -16,7 +16,7 @@ slow_link() {
     local ports
     ports=("$(free_port)" "$(free_port)")
     : >"$scratch/delayer"
-    python3 "$tests/delayer.py" "$1" "$2:${ports[0]}:$(address "$2")" "$3:${ports[1]}:$(address "$3")" \
+    python3 "$tests/delayer.py" "$1" "$dir" "$2:${ports[0]}:$(address "$2")" "$3:${ports[1]}:$(address "$3")" \
         >"$scratch/delayer" 2>&1 &
     delayer=$!
     disown

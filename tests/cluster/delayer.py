@@ -2,44 +2,47 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A link that takes its time: what two daemons send each other waits, what all others send them does not.
 
-    delayer.py MILLISECONDS HOST:PORT:ADDRESS HOST:PORT:ADDRESS
+    delayer.py MILLISECONDS DIR HOST:PORT:ADDRESS HOST:PORT:ADDRESS
 
 Listens at 127.0.0.1:PORT for the daemon of the first and of the second host and passes connections on to its
-ADDRESS. Who connects is known from the first frame (docs/protocol.md): its field 2 is the sender's host.
-MILLISECONDS is for each way. Prints "listens" once it does, and a line for each connection.
+ADDRESS. Who connects is the process of a host of the cluster in DIR that has the connection's other end: what it
+says is encrypted. MILLISECONDS is for each way. Prints "listens" once it does, and a line for each connection.
 """
 import asyncio
+import glob
+import os
+import re
 import sys
 
 
-def varint(data, at):
-    value = shift = 0
-    while True:
-        value |= (data[at] & 0x7F) << shift
-        shift += 7
-        at += 1
-        if data[at - 1] < 0x80:
-            return value, at
+def socket_of(port):
+    """The inode of the connected socket at this local port of 127.0.0.1; None: it has gone."""
+    with open("/proc/net/tcp", encoding="ascii") as table:
+        for line in table:
+            field = line.split()
+            if field[1] == f"0100007F:{port:04X}" and field[9] != "0":
+                return field[9]
+    return None
 
 
-def sender(message):
-    """Field 2 of a packed message; 0, the value that is left out, if it has none."""
-    at = 0
-    while at < len(message):
-        key, at = varint(message, at)
-        if key & 7 != 0:
-            return 0
-        value, at = varint(message, at)
-        if key >> 3 == 2:
-            return value
-    return 0
+def host_at(port, folder):
+    """The host whose daemon has the connected socket at that port; -1: none of them."""
+    link = f"socket:[{socket_of(port)}]"
+    for path in glob.glob(f"{folder}/h*/lbmapd.pid"):
+        try:
+            with open(path, encoding="ascii") as file:
+                pid = int(file.read())
+            if any(os.readlink(f"/proc/{pid}/fd/{fd}") == link for fd in os.listdir(f"/proc/{pid}/fd")):
+                return int(re.search(r"/h(\d+)/", path).group(1))
+        except (OSError, ValueError):
+            continue
+    return -1
 
 
-async def pass_on(reader, writer, held, delay_s):
-    """`held` at once and all that follows, each piece delay_s after it came."""
+async def pass_on(reader, writer, delay_s):
+    """All that comes, each piece delay_s after it came."""
     clock = asyncio.get_running_loop().time
     pieces = asyncio.Queue()
-    pieces.put_nowait((clock() + delay_s, held))
 
     async def write():
         while True:
@@ -57,20 +60,21 @@ async def pass_on(reader, writer, held, delay_s):
     await writing
 
 
-async def serve(reader, writer, address, slow_host, delay_s):
+async def serve(reader, writer, address, slow_host, delay_s, folder):
     out = None
     try:
-        length = await reader.readexactly(4)
-        message = await reader.readexactly(int.from_bytes(length, "little"))
+        source = host_at(writer.get_extra_info("peername")[1], folder)
         host, port = address.rsplit(":", 1)
         back, out = await asyncio.open_connection(host, int(port))
-        if sender(message) != slow_host:
+        if source != slow_host:
             delay_s = 0
-        print(f"host {sender(message)} connects, {1000 * delay_s:g} ms", flush=True)
-        forth = asyncio.create_task(pass_on(reader, out, length + message, delay_s))
-        await asyncio.wait({forth, asyncio.create_task(back.read())}, return_when=asyncio.FIRST_COMPLETED)
-        forth.cancel()
-    except (OSError, asyncio.IncompleteReadError):
+        print(f"host {source} connects, {1000 * delay_s:g} ms", flush=True)
+        ways = {asyncio.create_task(pass_on(reader, out, delay_s)),
+                asyncio.create_task(pass_on(back, writer, delay_s))}
+        _, other = await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+        for way in other:
+            way.cancel()
+    except OSError:
         pass
     for end in (writer, out):
         if end is not None:
@@ -79,11 +83,11 @@ async def serve(reader, writer, address, slow_host, delay_s):
 
 async def main():
     delay_s = float(sys.argv[1]) / 1000
-    ends = [end.split(":", 2) for end in sys.argv[2:4]]
+    ends = [end.split(":", 2) for end in sys.argv[3:5]]
     for (_, port, address), (other, _, _) in zip(ends, reversed(ends)):
         await asyncio.start_server(
             lambda reader, writer, address=address, other=int(other):
-                serve(reader, writer, address, other, delay_s),
+                serve(reader, writer, address, other, delay_s, sys.argv[2]),
             "127.0.0.1", int(port))
     print("listens", flush=True)
     await asyncio.Event().wait()

@@ -30,7 +30,7 @@ static const struct {
     {"explain", LBM_ACCESS_READ},       {"ids", LBM_ACCESS_READ},
     {"change", LBM_ACCESS_READ},        {"network", LBM_ACCESS_READ},
     {"admit", LBM_ACCESS_ADMIN},        {"revoke", LBM_ACCESS_ADMIN},
-    {"enrol", LBM_ACCESS_ADMIN}, /* the daemon answers it at its port; at the socket nobody knows it */
+    {"enrol", LBM_ACCESS_NONE}, /* answered at the port; at the socket nobody may */
 };
 
 static enum lbm_access
