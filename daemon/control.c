@@ -263,8 +263,9 @@ add_client(struct lbm_control *control, evutil_socket_t fd, const struct lbm_acc
 }
 
 static void
-on_accept(void *context, evutil_socket_t fd)
+on_accept(void *context, evutil_socket_t fd, const struct sockaddr *from)
 {
+    (void)from;
     struct lbm_control *control = context;
     const struct timeval stall = {.tv_sec = LBM_CLIENT_STALL_S};
     struct lbm_access_peer peer;

@@ -45,6 +45,7 @@ struct lbm_enrol {
     struct applicant *applicants;
     unsigned n;
     uint64_t last_client;
+    struct lbm_log_limit refusals;
 };
 
 static void
@@ -92,7 +93,8 @@ refuse(struct applicant *applicant, enum lbm_err code, const char *text)
     snprintf(copy, sizeof copy, "%s", text);
     response.code = code;
     response.text = copy;
-    lbm_log(LBM_NOTE_WARNING, "no certificate for %s: %s", applicant->from, copy);
+    lbm_log_limited(&applicant->enrol->refusals, LBM_NOTE_WARNING, "no certificate for %s: %s",
+                    applicant->from, copy);
     answer(applicant, &response);
 }
 
@@ -268,8 +270,9 @@ on_read(struct bufferevent *bev, void *context)
     enum lbm_err err = lbm_frames_take(&applicant->frames);
     if (err == LBM_OK)
         return;
-    lbm_log(LBM_NOTE_WARNING, "closing the connection from %s, which asks for no certificate: %s",
-            applicant->from, lbm_err_text(err));
+    lbm_log_limited(&applicant->enrol->refusals, LBM_NOTE_WARNING,
+                    "closing the connection from %s, which asks for no certificate: %s", applicant->from,
+                    lbm_err_text(err));
     drop(applicant);
 }
 

@@ -8,10 +8,12 @@
 #include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
+#include "daemon/accept_rate.h"
 #include "daemon/frames.h"
 #include "daemon/listener.h"
 #include "daemon/log.h"
@@ -19,7 +21,7 @@
 enum {
     HELLO_BYTES_MAX = 4096, /* name, address and numbers fit; nothing larger is buffered for a stranger */
     HELLO_WAIT_S = 5,       /* from being accepted to a Hello, the handshake between them */
-    STRANGERS_MAX = 64,     /* connections that have not said Hello; the oldest gives way */
+    STRANGERS_MAX = 64,     /* connections that have not said Hello */
     COMPLAINT_S = 60,       /* between log lines about strangers */
 };
 _Static_assert(HELLO_BYTES_MAX >= LBM_NAME_MAX + LBM_ADDRESS_MAX + 256, "a Hello of the longest names fits");
@@ -30,6 +32,7 @@ struct connection {
     struct lbm_frames frames;
     struct event *timer;            /* ends a stranger */
     char from[LBM_ADDRESS_MAX + 1]; /* the other end's address */
+    uint64_t place;                 /* lbm_accept_place of it */
     uint32_t host;                  /* that its certificate names; LBM_NONE before the handshake is over */
     uint32_t src;                   /* the same once it has said Hello, else LBM_NONE */
 };
@@ -39,6 +42,7 @@ struct lbm_inbound {
     struct lbm_tls *tls;
     struct lbm_listener *listener;
     struct lbm_inbound_handler handler;
+    struct lbm_accept_rate rate;
     struct connection *connections;
     int paused;
     time_t complained; /* when something was last said of a stranger */
@@ -47,9 +51,8 @@ struct lbm_inbound {
 
 /* Strangers must not fill the log: one line now and then, with the number of those left out. */
 static void
-complain(struct connection *connection, const char *why)
+complain(struct lbm_inbound *inbound, const char *from, const char *why)
 {
-    struct lbm_inbound *inbound = connection->inbound;
     struct timeval now;
     event_base_gettimeofday_cached(inbound->base, &now);
     if (inbound->complained != 0 && now.tv_sec >= inbound->complained &&
@@ -60,7 +63,7 @@ complain(struct connection *connection, const char *why)
     char more[64] = "";
     if (inbound->unsaid != 0)
         snprintf(more, sizeof more, " (and %u others before it)", inbound->unsaid);
-    lbm_log(LBM_NOTE_WARNING, "refused a connection from %s: %s%s", connection->from, why, more);
+    lbm_log(LBM_NOTE_WARNING, "refused a connection from %s: %s%s", from, why, more);
     inbound->complained = now.tv_sec;
     inbound->unsaid = 0;
 }
@@ -78,22 +81,34 @@ drop(struct connection *connection)
     free(connection);
 }
 
-/* Make room for one more stranger. */
+static unsigned
+strangers_of(const struct lbm_inbound *inbound, uint64_t place)
+{
+    unsigned n = 0;
+    for (const struct connection *c = inbound->connections; c != NULL; c = c->next)
+        n += c->src == LBM_NONE && c->place == place;
+    return n;
+}
+
+/* Make room for one more stranger: the oldest of the place that has most of them gives way. */
 static void
 limit_strangers(struct lbm_inbound *inbound)
 {
     struct connection *oldest = NULL;
-    unsigned strangers = 0;
+    unsigned strangers = 0, most = 0;
+    for (struct connection *c = inbound->connections; c != NULL; c = c->next)
+        strangers += c->src == LBM_NONE;
+    if (strangers < STRANGERS_MAX)
+        return;
     for (struct connection *c = inbound->connections; c != NULL; c = c->next) {
-        if (c->src == LBM_NONE) {
+        unsigned n = c->src == LBM_NONE ? strangers_of(inbound, c->place) : 0;
+        if (n != 0 && n >= most) {
+            most = n;
             oldest = c;
-            strangers++;
         }
     }
-    if (strangers >= STRANGERS_MAX) {
-        complain(oldest, "too many connect at once");
-        drop(oldest);
-    }
+    complain(inbound, oldest->from, "too many connect at once");
+    drop(oldest);
 }
 
 /* The old connection of a host that has connected again: its other end is gone. */
@@ -154,7 +169,7 @@ on_read(struct bufferevent *bev, void *context)
     if (err == LBM_OK)
         return;
     if (connection->src == LBM_NONE)
-        complain(connection, "it does not begin with its own Hello for this host");
+        complain(connection->inbound, connection->from, "it does not begin with its own Hello for this host");
     else
         lbm_log(LBM_NOTE_WARNING, "closing the connection from host %" PRIu32 ": %s", connection->src,
                 lbm_err_text(err));
@@ -174,7 +189,7 @@ on_handshake(struct connection *connection)
         return;
     }
     if (use == LBM_TLS_NONE || handler->other == NULL) {
-        complain(connection, "it speaks no protocol of lbmap");
+        complain(connection->inbound, connection->from, "it speaks no protocol of lbmap");
         drop(connection);
         return;
     }
@@ -197,7 +212,7 @@ on_event(struct bufferevent *bev, short what, void *context)
         lbm_log(LBM_NOTE_DEBUG, "host %" PRIu32 " has closed its connection", connection->src);
     } else if (connection->host == LBM_NONE) {
         lbm_tls_reason(bufferevent_openssl_get_ssl(bev), bufferevent_get_openssl_error(bev), why);
-        complain(connection, why);
+        complain(connection->inbound, connection->from, why);
     }
     drop(connection);
 }
@@ -208,19 +223,8 @@ on_timer(evutil_socket_t fd, short what, void *context)
     struct connection *connection = context;
     (void)fd;
     (void)what;
-    complain(connection, "it has not said in time who it is");
+    complain(connection->inbound, connection->from, "it has not said in time who it is");
     drop(connection);
-}
-
-static void
-name_other_end(evutil_socket_t fd, char from[LBM_ADDRESS_MAX + 1])
-{
-    struct sockaddr_storage address = {0};
-    socklen_t len = sizeof address;
-    if (getpeername(fd, (struct sockaddr *)&address, &len) == 0)
-        lbm_address_print((const struct sockaddr *)&address, from);
-    else
-        snprintf(from, LBM_ADDRESS_MAX + 1, "somebody who has gone");
 }
 
 /* Takes fd. Value: NULL if memory is short. */
@@ -250,12 +254,28 @@ new_connection(struct lbm_inbound *inbound, evutil_socket_t fd)
     return connection;
 }
 
+static int64_t
+now_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
 static void
-on_accept(void *context, evutil_socket_t fd)
+on_accept(void *context, evutil_socket_t fd, const struct sockaddr *address)
 {
     struct lbm_inbound *inbound = context;
     const struct timeval wait = {.tv_sec = HELLO_WAIT_S};
     const int on = 1;
+    char from[LBM_ADDRESS_MAX + 1];
+    uint64_t place = lbm_accept_place(address);
+    lbm_address_print(address, from);
+    if (!lbm_accept_rate_take(&inbound->rate, place, now_us())) {
+        complain(inbound, from, "too many connect a second");
+        close(fd);
+        return;
+    }
     limit_strangers(inbound);
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on); /* the handshake does not wait */
     struct connection *connection = new_connection(inbound, fd);
@@ -263,7 +283,8 @@ on_accept(void *context, evutil_socket_t fd)
         lbm_log(LBM_NOTE_ERROR, "out of memory for a connection");
         return;
     }
-    name_other_end(fd, connection->from);
+    memcpy(connection->from, from, sizeof from);
+    connection->place = place;
     connection->next = inbound->connections;
     inbound->connections = connection;
     lbm_frames_tune(connection->frames.bev);
@@ -311,6 +332,7 @@ lbm_inbound_new(struct event_base *base, struct lbm_tls *tls, const struct lbm_a
     inbound->base = base;
     inbound->tls = tls;
     inbound->handler = *handler;
+    lbm_accept_rate_start(&inbound->rate, now_us());
     enum lbm_err err = lbm_listener_new(base, fd, what, on_accept, inbound, &inbound->listener, diag);
     if (err != LBM_OK) {
         free(inbound);

@@ -26,9 +26,8 @@ on_accept(struct evconnlistener *socket, evutil_socket_t fd, struct sockaddr *ad
 {
     struct lbm_listener *listener = context;
     (void)socket;
-    (void)address;
     (void)len;
-    listener->accept(listener->context, fd);
+    listener->accept(listener->context, fd, address);
 }
 
 /* Out of descriptors or memory: the connection stays in the backlog, and the socket readable. */

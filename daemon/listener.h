@@ -12,8 +12,8 @@
 
 struct lbm_listener;
 
-/* Take the new connection: fd is nonblocking and owned by the callee. */
-typedef void (*lbm_listener_accept)(void *context, evutil_socket_t fd);
+/* Take the new connection: fd is nonblocking and owned by the callee; `from` is the other end's address. */
+typedef void (*lbm_listener_accept)(void *context, evutil_socket_t fd, const struct sockaddr *from);
 
 /* Listen on a bound socket. Takes fd, also on error.
  * In:      what: the socket's name, for messages

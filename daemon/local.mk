@@ -1,7 +1,8 @@
 # daemon
 # Everything but the loop is a library, so that each part is tested on its own.
 noinst_LIBRARIES += daemon/libdaemon.a
-daemon_libdaemon_a_SOURCES = daemon/access.c daemon/access.h daemon/address.c daemon/address.h daemon/contacts.c daemon/contacts.h daemon/control.c daemon/control.h \
+daemon_libdaemon_a_SOURCES = daemon/accept_rate.c daemon/accept_rate.h daemon/access.c daemon/access.h \
+	daemon/address.c daemon/address.h daemon/contacts.c daemon/contacts.h daemon/control.c daemon/control.h \
 	daemon/control_socket.c daemon/control_socket.h daemon/enrol.c daemon/enrol.h daemon/etcd.c daemon/etcd.h daemon/etcd_message.c \
 	daemon/etcd_message.h daemon/frames.c daemon/frames.h daemon/http.c daemon/http.h daemon/inbound.c \
 	daemon/inbound.h daemon/lease_page.c daemon/lease_page.h daemon/listener.c daemon/listener.h \
@@ -10,8 +11,8 @@ daemon_libdaemon_a_SOURCES = daemon/access.c daemon/access.h daemon/address.c da
 	daemon/settings.c daemon/settings.h daemon/settings_value.c daemon/settings_value.h daemon/spare.c \
 	daemon/spare.h daemon/store_worker.c daemon/store_worker.h daemon/supervisor.c daemon/supervisor.h \
 	daemon/worker.c daemon/worker.h
-daemon_cflags = $(AM_CFLAGS) $(EVENT_CFLAGS) $(EVENT_SSL_CFLAGS) $(OPENSSL_CFLAGS) $(CONFIG_CFLAGS) $(CURL_CFLAGS) $(JANSSON_CFLAGS) \
-	$(PROTOBUF_CFLAGS) $(SYSTEMD_CFLAGS) $(SECCOMP_CFLAGS) -pthread
+daemon_cflags = $(AM_CFLAGS) $(EVENT_CFLAGS) $(EVENT_SSL_CFLAGS) $(OPENSSL_CFLAGS) $(CONFIG_CFLAGS) \
+	$(CURL_CFLAGS) $(JANSSON_CFLAGS) $(PROTOBUF_CFLAGS) $(SYSTEMD_CFLAGS) $(SECCOMP_CFLAGS) -pthread
 daemon_libdaemon_a_CFLAGS = $(daemon_cflags)
 $(daemon_libdaemon_a_OBJECTS) $(daemon_lbmapd_OBJECTS): $(pb_headers)
 sbin_PROGRAMS += daemon/lbmapd

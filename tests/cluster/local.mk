@@ -6,7 +6,7 @@ cluster_scripts = tests/cluster/adapt.sh tests/cluster/drift.sh tests/cluster/ap
 	tests/cluster/cluster.sh tests/cluster/crash.sh tests/cluster/diffuse.sh \
 	tests/cluster/daemon.sh tests/cluster/delay.sh tests/cluster/disk.sh tests/cluster/enroll.sh \
 	tests/cluster/etcd.sh \
-	tests/cluster/explain.sh tests/cluster/heavy.sh tests/cluster/hog.sh tests/cluster/join.sh \
+	tests/cluster/explain.sh tests/cluster/flood.sh tests/cluster/heavy.sh tests/cluster/hog.sh tests/cluster/join.sh \
 	tests/cluster/kills.sh tests/cluster/kth.sh tests/cluster/leader.sh tests/cluster/leaver.sh \
 	tests/cluster/links.sh tests/cluster/load.sh tests/cluster/members.sh tests/cluster/own_files.sh \
 	tests/cluster/owners_check.sh tests/cluster/parallel.sh tests/cluster/policy.sh \
@@ -19,7 +19,7 @@ TESTS += $(cluster_scripts)
 dist_check_SCRIPTS += tests/cluster/diffuse_faults.sh tests/cluster/field_lib.sh \
 	tests/cluster/history_check.sh tests/cluster/owners.sh
 EXTRA_DIST += tests/cluster/cable_lib.sh tests/cluster/cluster_lib.sh tests/cluster/delay_lib.sh \
-	tests/cluster/delayer.py \
+	tests/cluster/delayer.py tests/cluster/flood.py \
 	tests/cluster/etcd_gate.py tests/cluster/slow_cable.py
 tests_cluster_worker_SOURCES = tests/cluster/worker.c tests/cluster/serving.c tests/cluster/serving.h
 tests_cluster_worker_LDADD = liblbmap.la
