@@ -13,6 +13,7 @@ static const struct lbm_column status_columns[] = {
     {"name", "host", LBM_COLUMN_TEXT, 0},
     {"host", "id", LBM_COLUMN_COUNT, 0},
     {"cluster_name", "cluster", LBM_COLUMN_TEXT, 0},
+    {"state_text", "state", LBM_COLUMN_TEXT, 0},
     {"version", "version", LBM_COLUMN_TEXT, 0},
     {"uptime_s", "up for", LBM_COLUMN_SECONDS, 0},
     {"view", "view", LBM_COLUMN_COUNT, 0},
@@ -20,6 +21,7 @@ static const struct lbm_column status_columns[] = {
     {"members", "members", LBM_COLUMN_COUNT, 0},
     {"heard", "members heard", LBM_COLUMN_COUNT, 0},
     {"unreachable_text", "unreachable", LBM_COLUMN_TEXT, 0},
+    {"deaf_text", "do not hear this host", LBM_COLUMN_TEXT, 0},
     {"log_awaits_text", "control log waits for", LBM_COLUMN_TEXT, 0},
     {"vertices", "vertices here", LBM_COLUMN_COUNT, 0},
     {"handoffs", "vertices handed over", LBM_COLUMN_COUNT, 0},
@@ -84,10 +86,26 @@ take_status(struct lbmap *handle, const Lbm__Response *chunk, void *arg)
         (json_int_t)s->bytes_sent, "bytes_received", (json_int_t)s->bytes_received);
     if (*object == NULL)
         return LBM_E_NOMEM;
+    json_object_set_new(*object, "state", json_string(s->state));
+    json_object_set_new(*object, "state_text", json_string(s->state[0] != '\0' ? s->state : "no member yet"));
     add_lease(*object, s);
     add_list(*object, "unreachable", "unreachable_text", s->n_unreachable, s->unreachable);
+    add_list(*object, "deaf", "deaf_text", s->n_deaf, s->deaf);
     add_list(*object, "log_awaits", "log_awaits_text", s->n_awaited, s->awaited);
     return LBM_OK;
+}
+
+/* What the exit status says of an answer. */
+static enum lbm_status
+judge(const json_t *object)
+{
+    static const char *const troubles[] = {"unreachable", "deaf", "log_awaits"};
+    for (size_t i = 0; i < sizeof troubles / sizeof *troubles; i++)
+        if (json_array_size(json_object_get(object, troubles[i])) != 0)
+            return LBM_STATUS_DEGRADED;
+    const char *state = json_string_value(json_object_get(object, "state"));
+    int participates = state != NULL && (strcmp(state, "ACTIVE") == 0 || strcmp(state, "DRAINING") == 0);
+    return participates ? LBM_STATUS_DONE : LBM_STATUS_DEGRADED;
 }
 
 static enum lbm_status
@@ -107,12 +125,16 @@ run_status(const struct lbm_cli *client)
         int json = client->global[LBM_GLOBAL_JSON].given;
         if (json) {
             json_object_del(object, "unreachable_text");
+            json_object_del(object, "deaf_text");
+            json_object_del(object, "state_text");
             json_object_del(object, "log_awaits_text");
             json_object_del(object, "lease_text");
         }
         if (lbm_table_print_object(stdout, status_columns, sizeof status_columns / sizeof *status_columns,
                                    object, json) != LBM_OK)
             status = LBM_STATUS_FAILED;
+        else
+            status = judge(object);
     }
     json_decref(object);
     lbm_daemon_close(&daemon);
@@ -122,9 +144,12 @@ run_status(const struct lbm_cli *client)
 const struct lbm_command lbm_command_status = {
     .name = "status",
     .text = "show how a daemon and its cluster stand",
-    .help = "Asks the daemon at --socket and answers at once from what it knows: members it has not heard "
-            "from for 1.6 seconds are named as unreachable. A daemon that orders the control log asks all "
-            "members before it does so; while it waits, those that have not answered are named.",
+    .help =
+        "Asks the daemon at --socket and answers at once from what it knows: members it has not heard "
+        "from for 1.6 seconds are named as unreachable, and so are those that are heard but have not heard "
+        "this host for 3 seconds, which is known in clusters of up to 65 hosts. A daemon that orders the "
+        "control log asks all members before it does so; while it waits, those that have not answered are "
+        "named. In each of these cases the exit status is 5, and while the host itself is not active.",
     .run = run_status,
 };
 
@@ -194,9 +219,14 @@ host_object(const Lbm__HostEntry *h)
         json_array_append_new(site, json_real(h->site[k]));
     json_t *row = json_pack("{s:i, s:s, s:s, s:s, s:b, s:s, s:f, s:f, s:I, s:o, s:s, s:o}", "host",
                             (int)h->host, "name", h->name, "address", h->address, "state", h->state,
-                            "reachable", (int)h->reachable, "reachable_text", h->reachable ? "yes" : "NO",
+                            "reachable", (int)h->reachable, "reachable_text",
+                            !h->reachable ? "NO"
+                            : h->deaf     ? "one way"
+                                          : "yes",
                             "last_heard_s", h->last_heard_s, "capacity", h->capacity, "vertices",
                             (json_int_t)h->vertices, "links", links, "links_text", text, "site", site);
+    if (row != NULL)
+        json_object_set_new(row, "deaf", json_boolean(h->deaf));
     if (row != NULL)
         add_standing(row, h);
     return row;
@@ -235,7 +265,8 @@ const struct lbm_command lbm_command_hosts = {
     .name = "hosts",
     .text = "list the hosts of the cluster",
     .help =
-        "One line a host: state, whether and when it was last heard, capacity, vertices, the backup that "
+        "One line a host: state, whether (one way: it does not hear the asked one) and when it was last "
+        "heard, capacity, vertices, the backup that "
         "holds copies of its records, whether they are complete, how many changes the copy lags behind, "
         "how many hosts suspect it, and its links. Of an evicted host, the successor; ? until it has taken "
         "over. A narrow terminal shows less; --json has all.",

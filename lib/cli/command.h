@@ -17,7 +17,8 @@ enum lbm_status {
     LBM_STATUS_USAGE = 2,       /* wrong usage or input */
     LBM_STATUS_UNREACHABLE = 3, /* no daemon there */
     LBM_STATUS_TIMED_OUT = 4,
-    LBM_STATUS_DENIED = 5 /* the user lacks the right */
+    LBM_STATUS_DEGRADED = 5, /* the answer is that not all is well */
+    LBM_STATUS_DENIED = 7    /* the user lacks the right */
 };
 
 /* Options of every command of every program. */

@@ -206,6 +206,8 @@ static const struct lbm_wire_rule status_reply_rules[] = {
     {"unreachable", UP_TO(LBM_HOSTS_MAX), HOST},
     {"backup", HOST_OR_NONE},
     {"awaited", UP_TO(LBM_HOSTS_MAX), HOST},
+    {"deaf", UP_TO(LBM_HOSTS_MAX), HOST},
+    {"state", NAME_OR_EMPTY},
 };
 static const struct lbm_wire_table status_reply_table =
     TABLE(status_reply_rules, lbm__status_reply__descriptor);
@@ -225,6 +227,7 @@ static const struct lbm_wire_rule host_entry_rules[] = {
     {"insync", FLAG},
     {"successor", HOST_OR_NONE},
     {"taken_over", FLAG},
+    {"deaf", FLAG},
 };
 static const struct lbm_wire_table host_entry_table = TABLE(host_entry_rules, lbm__host_entry__descriptor);
 

@@ -40,7 +40,7 @@ sock() { echo "$dir/h$1/lbmapd.sock"; }
 denied() { # TEXT USER GROUP HOST COMMAND...
     local text=$1
     shift
-    refused 5 "$text" ask_as "$@"
+    refused 7 "$text" ask_as "$@"
 }
 # cannot TEXT COMMAND...: the system refuses it.
 cannot() {

@@ -41,13 +41,22 @@ answer_status(struct lbm_node *node, const struct client *client, const Lbm__Req
     status.cluster_name = node->view.cluster_name;
     status.view = node->view.index;
     status.leader = node->leader_host != LBM_NONE ? node->leader_host : node->view.leader;
+    const struct lbm_member *self = lbm_view_member(&node->view, node->host);
+    char state[16] = "";
+    if (self != NULL && self->incarnation == node->incarnation)
+        snprintf(state, sizeof state, "%s", lbm_member_state_name(self->state));
+    status.state = state;
     status.uptime_s = (double)(node->now_us - node->started_us) / 1e6;
     uint32_t *unreachable = lbm_alloc(node->view.members.n, sizeof *unreachable);
-    if (unreachable == NULL) {
+    uint32_t *deaf = lbm_alloc(node->view.members.n, sizeof *deaf);
+    if (unreachable == NULL || deaf == NULL) {
+        free(unreachable);
+        free(deaf);
         lbm_core_fail(node, LBM_E_NOMEM);
         return;
     }
     status.unreachable = unreachable;
+    status.deaf = deaf;
     status.members = 0;
     for (size_t i = 0; i < node->view.members.n; i++) {
         if (!lbm_view_participates(&node->view.members.at[i]))
@@ -55,6 +64,8 @@ answer_status(struct lbm_node *node, const struct client *client, const Lbm__Req
         status.members++;
         if (lbm_membership_is_unreachable(node, node->view.members.at[i].host, UNREACHABLE_US))
             unreachable[status.n_unreachable++] = node->view.members.at[i].host;
+        else if (lbm_membership_network_is_deaf(node, node->view.members.at[i].host))
+            deaf[status.n_deaf++] = node->view.members.at[i].host;
     }
     status.heard = status.members - (uint32_t)status.n_unreachable;
     status.vertices = vertices_here(node);
@@ -80,6 +91,7 @@ answer_status(struct lbm_node *node, const struct client *client, const Lbm__Req
     response.status = &status;
     lbm_core_reply(node, client->id, client->request, 1, &response);
     free(unreachable);
+    free(deaf);
 }
 
 /* What the log says of a member beyond its configuration, and what this host last heard of it. */
@@ -94,6 +106,7 @@ fill_standing(const struct lbm_node *node, struct lbm_member *member, Lbm__HostE
     entry->successor = gone != NULL && gone->evicted ? gone->successor : LBM_NONE;
     entry->taken_over = gone != NULL && gone->taken_over;
     entry->suspectors = lbm_membership_suspicion_count(node, member->host);
+    entry->deaf = lbm_membership_network_is_deaf(node, member->host) != 0;
     entry->lag = member->host == node->host ? lbm_local_replication_lag(node) : 0;
     entry->view = member->host == node->host ? node->view.index : 0;
     const struct peer *peer = lbm_membership_peer_known(node, member->host);

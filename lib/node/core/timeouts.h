@@ -10,6 +10,7 @@
 enum {
     PING_US = 500000,
     UNREACHABLE_US = 3 * PING_US + 100000, /* three pings missed: status calls the host unreachable */
+    DEAF_US = 6 * PING_US,            /* pings of a host without an echo: it does not hear this one */
     EXCLUDE_US = 3000000,             /* an unreachable host is no longer waited for at the end of MAPPING */
     APPEND_RETRY_US = 1000000,
     REQUEST_US = 10000000, /* what a client asks of the log is void from then on, unless the client says */
@@ -152,6 +153,7 @@ LBM_FITS(REJOIN_US > GRANT_PAST_US + SUSPECT_US,
 
 /* Silence: slow to suspect, slower to evict (I8; no host that is alive is lost). */
 LBM_FITS(UNREACHABLE_US >= 3 * PING_US, "three pings are missed before a host is called unreachable");
+LBM_FITS(UNREACHABLE_US < DEAF_US, "who is not heard any more is not called deaf");
 LBM_FITS(UNREACHABLE_US < EXCLUDE_US, "nobody is excluded before it is unreachable");
 LBM_FITS(UNREACHABLE_US < SUSPECT_US, "nobody is suspected before it is unreachable");
 LBM_FITS(CONFIRM_US >= 2 * PING_US, "a suspicion has been heard, and taken back, before it is confirmed");

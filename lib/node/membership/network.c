@@ -61,6 +61,14 @@ trip_of(struct lbm_node *node, const struct lbm_member *member, uint64_t incarna
     return trip;
 }
 
+int
+lbm_membership_network_is_deaf(const struct lbm_node *node, uint32_t host)
+{
+    const struct round_trip *trip = lbm_membership_network_trip(node, host);
+    return trip != NULL && trip->sent_us != 0 && node->view.members.n <= LBM_VIEW_SMALL + 1 &&
+           node->now_us - trip->came_us <= UNREACHABLE_US && node->now_us - trip->echoed_us > DEAF_US;
+}
+
 double
 lbm_membership_network_measured(const struct lbm_node *node, uint32_t host)
 {
@@ -143,6 +151,8 @@ lbm_membership_network_heard(struct lbm_node *node, const Lbm__Peer *message)
     if (trip->incarnation != message->src_incarnation)
         start_trip(trip, message->src, message->src_incarnation);
     trip->sent_us = ping->sent_us;
+    if (ping->echo_us != 0 || node->now_us - trip->came_us > UNREACHABLE_US)
+        trip->echoed_us = node->now_us; /* who was not heard before has had no time to hear */
     trip->came_us = node->now_us;
     trip->calls_slow = ping->slow != 0;
     if (ping->n_coordinate == LBM_COORDINATE_DIMENSIONS && ping->height > 0) {

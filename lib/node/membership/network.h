@@ -16,6 +16,7 @@ struct round_trip {
     uint64_t incarnation;
     uint64_t sent_us;                /* on its clock: when it sent the last ping that has come */
     int64_t came_us;                 /* when that came */
+    int64_t echoed_us;               /* when the last ping came that echoes one from here; at first: any */
     uint32_t recent_us[ROUND_TRIPS]; /* as measured, measurement i at i % ROUND_TRIPS */
     uint32_t n;                      /* measurements ever */
     int is_reviewed;                 /* a whole minute was known when links were last found to be right */
@@ -48,6 +49,9 @@ void lbm_membership_network_heard(struct lbm_node *node, const Lbm__Peer *messag
 void lbm_membership_network_fill(struct lbm_node *node, uint32_t host, Lbm__Ping *ping);
 /* The round trips to a host, or NULL. */
 const struct round_trip *lbm_membership_network_trip(const struct lbm_node *node, uint32_t host);
+/* Nonzero if that member is heard, and has not heard this host for a while: known where all ping all, in
+ * clusters of up to LBM_VIEW_SMALL hosts and one. */
+int lbm_membership_network_is_deaf(const struct lbm_node *node, uint32_t host);
 /* Returns the round-trip time to a host, us; 0: not known. */
 double lbm_membership_network_measured(const struct lbm_node *node, uint32_t host);
 /* Returns the round-trip time to a host that coordinates predict, us; 0: not known (Vivaldi). */
