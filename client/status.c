@@ -22,6 +22,7 @@ static const struct lbm_column status_columns[] = {
     {"heard", "members heard", LBM_COLUMN_COUNT, 0},
     {"unreachable_text", "unreachable", LBM_COLUMN_TEXT, 0},
     {"deaf_text", "do not hear this host", LBM_COLUMN_TEXT, 0},
+    {"outside_text", "cannot be reached", LBM_COLUMN_TEXT, 0},
     {"log_awaits_text", "control log waits for", LBM_COLUMN_TEXT, 0},
     {"vertices", "vertices here", LBM_COLUMN_COUNT, 0},
     {"handoffs", "vertices handed over", LBM_COLUMN_COUNT, 0},
@@ -68,6 +69,25 @@ add_list(json_t *object, const char *key, const char *text_key, size_t n, const 
         json_object_set_new(object, text_key, json_string(text));
 }
 
+/* Hosts that want to join and cannot be reached, with where they say that they are. */
+static void
+add_outside(json_t *object, const Lbm__StatusReply *s)
+{
+    json_t *list = json_array();
+    char text[256] = "";
+    size_t len = 0;
+    for (size_t i = 0; i < s->n_outside; i++) {
+        json_array_append_new(
+            list, json_pack("{s:i, s:s}", "host", (int)s->outside[i], "address", s->outside_address[i]));
+        if (len < sizeof text)
+            len += (size_t)snprintf(text + len, sizeof text - len, "%shost %u at %s", i != 0 ? ", " : "",
+                                    s->outside[i], s->outside_address[i]);
+    }
+    json_object_set_new(object, "outside", list);
+    if (text[0] != '\0')
+        json_object_set_new(object, "outside_text", json_string(text));
+}
+
 static enum lbm_err
 take_status(struct lbmap *handle, const Lbm__Response *chunk, void *arg)
 {
@@ -91,6 +111,7 @@ take_status(struct lbmap *handle, const Lbm__Response *chunk, void *arg)
     add_lease(*object, s);
     add_list(*object, "unreachable", "unreachable_text", s->n_unreachable, s->unreachable);
     add_list(*object, "deaf", "deaf_text", s->n_deaf, s->deaf);
+    add_outside(*object, s);
     add_list(*object, "log_awaits", "log_awaits_text", s->n_awaited, s->awaited);
     return LBM_OK;
 }
@@ -99,7 +120,7 @@ take_status(struct lbmap *handle, const Lbm__Response *chunk, void *arg)
 static enum lbm_status
 judge(const json_t *object)
 {
-    static const char *const troubles[] = {"unreachable", "deaf", "log_awaits"};
+    static const char *const troubles[] = {"unreachable", "deaf", "outside", "log_awaits"};
     for (size_t i = 0; i < sizeof troubles / sizeof *troubles; i++)
         if (json_array_size(json_object_get(object, troubles[i])) != 0)
             return LBM_STATUS_DEGRADED;
@@ -126,6 +147,7 @@ run_status(const struct lbm_cli *client)
         if (json) {
             json_object_del(object, "unreachable_text");
             json_object_del(object, "deaf_text");
+            json_object_del(object, "outside_text");
             json_object_del(object, "state_text");
             json_object_del(object, "log_awaits_text");
             json_object_del(object, "lease_text");

@@ -24,7 +24,8 @@
 #define LBM_DAEMON_CAPACITY_MAX 1e6
 #define LBM_CAPACITY_RATIO_MAX                                                                               \
     16 /* that a host announces, to the median of the others: machines of ten years' differ so */
-#define LBM_LOAD_MAX (UINT64_C(1) << 50) /* of a host, as others hear it: those of LBM_HOSTS_MAX add up in 64 bits */
+#define LBM_LOAD_MAX                                                                                         \
+    (UINT64_C(1) << 50)           /* of a host, as others hear it: those of LBM_HOSTS_MAX add up in 64 bits */
 #define LBM_CAPACITY_OTHERS_MIN 3 /* fewer others have no median that one of them could not choose */
 #define LBM_OPERATORS_MAX 64      /* hosts at which operators are listened to, if not all */
 #define LBM_LINKS_MAX 2097152     /* all of complete:2048; 32 MiB of rows, colours in seconds */
@@ -63,8 +64,9 @@
 #define LBM_GATE_SECONDS_MAX 1e6         /* of a cool-down, of a payback: 12 days */
 #define LBM_GATE_BYTES_MAX 1000000000000 /* a second: more than any network has */
 #define LBM_PEER_BEHIND                                                                                      \
-    (1u << 20)              /* bytes to a host that have not left: nothing large is repeated meanwhile */
-#define LBM_CONTACTS_MAX 16 /* members a host asks when it knows nobody: 16 of them do not all go at once */
+    (1u << 20)                /* bytes to a host that have not left: nothing large is repeated meanwhile */
+#define LBM_APPLICANTS_MAX 16 /* hosts that ask to join and cannot be reached: those of one mistake */
+#define LBM_CONTACTS_MAX 16   /* members a host asks when it knows nobody: 16 of them do not all go at once */
 #define LBM_ENROL_BYTES_MAX 4096 /* of a request for a certificate, of a certificate: ours have some 500 */
 #define LBM_CLIENTS_MAX 64       /* control connections of one daemon */
 

@@ -70,7 +70,7 @@ until_true 15 "another name" renamed && ok "a host with another name is the same
 # Host 4 says an address that is nobody's: it reaches the others, and they do not reach it.
 inside 4 timeout 60 "$lbctl" -q enroll "$address" "$token" --dir "$dir/h4" --name ws4 --daemon "$daemon" --address 10.77.0.200:7411 >"$scratch/output" 2>&1
 until_true 15 "the host itself" says 4 5 '^state  *(no member yet|JOINING)$' && ok "who cannot be reached says that it is no member"
-until_true 15 "the others" says 0 5 '^(unreachable|do not hear this host)  *host 4$' && ok "and others name it"
+until_true 15 "the others" says 0 5 '^cannot be reached  *host 4 at 10.77.0.200:7411$' && ok "and others name it, and its address"
 sed -i 's/^address = .*/address = "10.77.0.5:7411";/' "$dir/h4/lbmapd.conf"
 restart 4
 until_true 30 "with the right address" all_well 0 1 2 3 4 && ok "with the right address it is one of them"

@@ -67,6 +67,16 @@ answer_status(struct lbm_node *node, const struct client *client, const Lbm__Req
         else if (lbm_membership_network_is_deaf(node, node->view.members.at[i].host))
             deaf[status.n_deaf++] = node->view.members.at[i].host;
     }
+    uint32_t outside[LBM_APPLICANTS_MAX];
+    char *outside_address[LBM_APPLICANTS_MAX];
+    status.outside = outside;
+    status.outside_address = outside_address;
+    for (size_t i = 0; i < LBM_APPLICANTS_MAX; i++) {
+        if (!lbm_membership_is_outside(node, &node->applicants[i]))
+            continue;
+        outside[status.n_outside++] = node->applicants[i].host;
+        outside_address[status.n_outside_address++] = node->applicants[i].address;
+    }
     status.heard = status.members - (uint32_t)status.n_unreachable;
     status.vertices = vertices_here(node);
     status.messages_sent = node->n_sent;

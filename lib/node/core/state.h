@@ -34,6 +34,13 @@ struct peer {
     int is_doubted;                       /* in node->doubted: somebody else suspects it, or did lately */
 };
 
+/* A host that is no member and speaks to this one. */
+struct applicant {
+    uint32_t host;
+    int64_t heard_us;                  /* 0: an unused one */
+    char address[LBM_ADDRESS_MAX + 1]; /* where it says that it is */
+};
+
 /* A change of a record that the backup has not acknowledged; vertex LBM_NONE: the whole job is void. */
 struct change {
     uint64_t seq;
@@ -396,6 +403,7 @@ struct lbm_node {
     uint32_t fetch_host;     /* and whom */
     int caught_up;           /* heard that there is nothing newer */
 
+    struct applicant applicants[LBM_APPLICANTS_MAX];
     LBM_VEC(struct peer) peers;
     struct lbm_idmap peer_at;  /* host: its place in peers */
     LBM_VEC(uint32_t) watched; /* hosts this one should hear from (lbm_membership_is_watched), ascending */

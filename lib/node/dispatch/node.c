@@ -312,6 +312,8 @@ on_message(struct lbm_node *node, const Lbm__Peer *message, size_t bytes)
         struct peer *peer = lbm_membership_peer_of(node, message->src);
         if (peer != NULL)
             peer->heard_us = node->now_us;
+    } else {
+        lbm_membership_outsider_heard(node, message->src);
     }
     /* A host that does not know that it is evicted must not be listened to: its successor speaks for it. */
     int has_departed = lbm_view_departed(&node->view, message->src, message->src_incarnation) != NULL &&

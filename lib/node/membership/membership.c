@@ -51,6 +51,41 @@ follow_member(struct lbm_node *node, const struct lbm_member *member, const char
     lbm_core_dial(node, member->host, address);
 }
 
+/* Keep where a host says it is that is not a member yet; of too many the one that was silent longest goes. */
+static void
+keep_applicant(struct lbm_node *node, uint32_t host, const char *address)
+{
+    struct applicant *a = &node->applicants[0];
+    for (size_t i = 0; i < LBM_APPLICANTS_MAX; i++) {
+        struct applicant *other = &node->applicants[i];
+        if (other->heard_us != 0 && other->host == host) {
+            a = other;
+            break;
+        }
+        a = other->heard_us < a->heard_us ? other : a;
+    }
+    a->host = host;
+    a->heard_us = node->now_us;
+    snprintf(a->address, sizeof a->address, "%s", address);
+}
+
+void
+lbm_membership_outsider_heard(struct lbm_node *node, uint32_t host)
+{
+    for (size_t i = 0; i < LBM_APPLICANTS_MAX; i++)
+        if (node->applicants[i].heard_us != 0 && node->applicants[i].host == host)
+            node->applicants[i].heard_us = node->now_us;
+}
+
+int
+lbm_membership_is_outside(const struct lbm_node *node, const struct applicant *applicant)
+{
+    const struct lbm_member *member = lbm_view_member(&node->view, applicant->host);
+    const struct peer *peer = lbm_membership_peer_known(node, applicant->host);
+    return applicant->heard_us != 0 && node->now_us - applicant->heard_us <= UNREACHABLE_US &&
+           (member == NULL || !lbm_view_participates(member)) && (peer == NULL || !peer->connected);
+}
+
 /* The address to answer a host at that is not a member yet, or has moved, comes with its Hello. */
 void
 lbm_membership_on_hello(struct lbm_node *node, const Lbm__Peer *message)
@@ -61,10 +96,12 @@ lbm_membership_on_hello(struct lbm_node *node, const Lbm__Peer *message)
                       "host %" PRIu32 " (%.60s) speaks protocol %" PRIu32 ", this is %d", message->src,
                       hello->name, hello->protocol, LBM_PROTOCOL_VERSION);
     const struct lbm_member *member = lbm_view_member(&node->view, message->src);
-    if (member == NULL || !lbm_view_participates(member))
+    if (member == NULL || !lbm_view_participates(member)) {
+        keep_applicant(node, message->src, hello->address);
         lbm_core_dial(node, message->src, hello->address);
-    else if (message->src_incarnation >= member->incarnation)
+    } else if (message->src_incarnation >= member->incarnation) {
         follow_member(node, member, hello->address);
+    }
 }
 
 /* What this host announced last is what its configuration says. An operator may have set other values. */

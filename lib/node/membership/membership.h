@@ -33,6 +33,11 @@ uint32_t lbm_membership_suspicion_count(const struct lbm_node *node, uint32_t ho
 
 /* Nonzero if that host is one of those to ask while this one knows no cluster. */
 int lbm_membership_is_contact(const struct lbm_node *node, uint32_t host);
+struct applicant;
+/* A message has come of a host that is no member. */
+void lbm_membership_outsider_heard(struct lbm_node *node, uint32_t host);
+/* Nonzero if it speaks to this host, is no member, and cannot be reached where it says that it is. */
+int lbm_membership_is_outside(const struct lbm_node *node, const struct applicant *applicant);
 
 /* Begin as a member that the view knows, or ask to join. */
 void lbm_membership_start(struct lbm_node *node);

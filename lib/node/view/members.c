@@ -229,10 +229,7 @@ refuse_join(const struct lbm_view *view, const Lbm__Join *join, char *refusal)
         return;
     }
     const struct lbm_departed *gone = lbm_view_departed(view, known->host, known->incarnation);
-    if (strcmp(known->name, join->name) != 0)
-        snprintf(refusal, LBM_DIAG_TEXT_MAX, "host id %" PRIu32 " belongs to %s; choose another id",
-                 known->host, known->name);
-    else if (lbm_view_participates(known) && known->incarnation != join->incarnation)
+    if (lbm_view_participates(known) && known->incarnation != join->incarnation)
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " takes part as incarnation %" PRIu64,
                  known->host, known->incarnation);
     else if (!lbm_view_participates(known) && join->incarnation <= known->incarnation)
@@ -269,6 +266,14 @@ keep_ways(struct lbm_view *view, const struct lbm_member *member)
     return view->is_stale && member->state != LBM_MEMBER_ACTIVE ? lbm_view_graph(view, &routable) : LBM_OK;
 }
 
+/* A name is a label: the certificate says who a host is. */
+static void
+take_name(struct lbm_view *view, struct lbm_member *member, const char *name)
+{
+    snprintf(member->name, sizeof member->name, "%s", name);
+    view->place.at[member->host].name_hash = lbm_view_name_hash(name);
+}
+
 enum lbm_err
 lbm_view_apply_join(struct lbm_view *view, const Lbm__Command *command, char *refusal)
 {
@@ -281,6 +286,7 @@ lbm_view_apply_join(struct lbm_view *view, const Lbm__Command *command, char *re
         return LBM_E_NOMEM;
     if (member == NULL && lbm_view_add_member(view, join->host, join->name, &member) != LBM_OK)
         return LBM_E_NOMEM;
+    take_name(view, member, join->name);
     int begins = member->incarnation != join->incarnation || !lbm_view_participates(member);
     if (take_announcement(view, member, join) != LBM_OK || lbm_view_number_active(view, member) != LBM_OK ||
         lbm_view_touch(view, join->host) != LBM_OK)

@@ -185,6 +185,22 @@ joining_again_changes_capacity_and_keeps_the_site(void **state)
 }
 
 static void
+a_name_is_a_label(void **state)
+{
+    (void)state;
+    struct lbm_view view = {0};
+    view_three_in_a_row(&view);
+    struct view_joiner joiner = {.host = 3, .incarnation = 1, .name = "x", .capacity = 2};
+    view_join(&view, joiner, "");
+    assert_string_equal(lbm_view_member(&view, 3)->name, "x");
+    assert_int_equal(lbm_view_member(&view, 3)->state, LBM_MEMBER_ACTIVE);
+    view_join(&view, (struct view_joiner){.host = 4, .incarnation = 1, .name = "x", .capacity = 1},
+              "has the name x already");
+    view_join(&view, (struct view_joiner){.host = 4, .incarnation = 1, .name = "b", .capacity = 1}, "");
+    lbm_view_free(&view);
+}
+
+static void
 a_refused_member_command_changes_nothing(void **state)
 {
     (void)state;
@@ -192,8 +208,6 @@ a_refused_member_command_changes_nothing(void **state)
     view_three_in_a_row(&view);
     struct view_joiner other = {.host = 3, .incarnation = 2, .name = "b", .capacity = 9};
     view_join(&view, other, "takes part as incarnation 1"); /* another incarnation */
-    other = (struct view_joiner){.host = 3, .incarnation = 1, .name = "x", .capacity = 9};
-    view_join(&view, other, "belongs to b"); /* another name */
     other = (struct view_joiner){.host = 4, .incarnation = 1, .name = "b", .capacity = 9};
     view_join(&view, other, "has the name b already");
     view_activate(&view, 4, 1, 2, 0, 0, "is no member with incarnation");
@@ -528,6 +542,7 @@ main(void)
         cmocka_unit_test(an_unconnected_host_makes_the_view_unroutable),
         cmocka_unit_test(the_cheaper_of_two_declared_costs_counts),
         cmocka_unit_test(joining_again_changes_capacity_and_keeps_the_site),
+        cmocka_unit_test(a_name_is_a_label),
         cmocka_unit_test(a_refused_member_command_changes_nothing),
         cmocka_unit_test(a_cluster_has_a_largest_number_of_hosts),
         cmocka_unit_test(a_job_is_found_by_id_and_name_until_deleted),
