@@ -11,7 +11,7 @@ plain='
 accept ack acked activate active add admin again agreed alive all allotted alone answer answered any append
 application applied apply arrived ask attach await batch begin behind bootstrap broken budget build but cache came
 chain changed charge check choice choose cluster compact compare confirm connected content continue cool cooled copy core
-count covered created deadline decide decided decision deferred deleted departed derive dial disk dispatch done draw drawn
+count covered created deadline deaf decide decided decision deferred deleted departed derive dial disk dispatch done draw drawn
 diffuse drift drop due early effect emit end engine enter entries entry error event excess exhausted explain external fail fetch
 fill fin find finish finished fit flush fn follow for force forget free from gain gather give given gone granular ha halve halved
 hand hash head heard hello here hold i id if index inherit init inner install internal jump known lag lapsed large last
@@ -22,7 +22,7 @@ predicted present promote propose pump push put query reach read ready reason re
 renormalize repl reply req request reset rest restore result resume revoked right routable row running scheduler self send sent set share
 skipped slow soon source spare stage start stat state step stop store stored stranger stream submit sum suspicion
 table take taken task tell tick timeout timer to together topology total touch transfer trip try u unchanged undecided
-undelivered unknown unpack until up visit wa wait want watched weigh weight where whole window withdraw withhold
+outside outsider undelivered unknown unpack until up visit wa wait want watched weigh weight where whole window withdraw withhold
 within
 '
 
