@@ -42,6 +42,8 @@ void fault_no_lag(struct run *s, const struct fault *f);
 int fault_hold(struct run *s, const struct fault *f);
 void fault_let_pass(struct run *s, const struct fault *f);
 int fault_forge(struct run *s, const struct fault *f);
+int fault_lie(struct run *s, const struct fault *f);
+void fault_no_lie(struct run *s, const struct fault *f);
 int fault_pass(struct run *s, const struct fault *f);
 int fault_disconnect(struct run *s, const struct fault *f);
 int fault_cut(struct run *s, const struct fault *f);

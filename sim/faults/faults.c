@@ -26,6 +26,7 @@ static const struct {
     [FAULT_LAG] = {fault_lag, fault_no_lag},
     [FAULT_HOLD] = {fault_hold, fault_let_pass},
     [FAULT_FORGE] = {fault_forge, NULL},
+    [FAULT_LIE] = {fault_lie, fault_no_lie},
     [FAULT_PASS] = {fault_pass, NULL},
     [FAULT_FLAP] = {fault_flap, NULL},
     [FAULT_CRASH_BEFORE] = {fault_crash, fault_restart},

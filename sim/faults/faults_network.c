@@ -209,3 +209,17 @@ fault_forge(struct run *s, const struct fault *f)
     cluster_forge(s->cluster, host_of(s, f->a), host_of(s, f->b), f->c);
     return 1;
 }
+
+int
+fault_lie(struct run *s, const struct fault *f)
+{
+    uint32_t kind = 1 + f->c % (CLUSTER_LIES - 1);
+    cluster_lie(s->cluster, host_of(s, f->a), (enum cluster_lie)kind);
+    return 1;
+}
+
+void
+fault_no_lie(struct run *s, const struct fault *f)
+{
+    cluster_lie(s->cluster, host_of(s, f->a), CLUSTER_LIE_NONE);
+}

@@ -196,6 +196,20 @@ void cluster_pass_all(struct cluster *cluster);
 /* A host hears a message as of another one, which did not send it: body_case and the body are given. Within
  * some seconds, with the next ping; returns 0 if none came. */
 int cluster_say(struct cluster *cluster, uint32_t from, uint32_t to, Lbm__Peer *message);
+/* What a member lies about. */
+enum cluster_lie {
+    CLUSTER_LIE_NONE,
+    CLUSTER_LIE_LOADS,  /* it has more work than there is */
+    CLUSTER_LIE_EPOCHS, /* it has seen epochs that nobody can have counted to */
+    CLUSTER_LIE_PLACE,  /* it is far away, and finds others slow */
+    CLUSTER_LIE_OTHERS, /* it hears nobody */
+    CLUSTER_LIE_VIEW,   /* it has entries of the control log that do not exist */
+    CLUSTER_LIE_SUMS,   /* its vertices lie elsewhere, and sums are another */
+    CLUSTER_LIES
+};
+
+/* From now on what arrives of that host is such a lie (lie.c); CLUSTER_LIE_NONE: no more. */
+void cluster_lie(struct cluster *cluster, uint32_t host, enum cluster_lie lie);
 /* The next ping from one host to another is replaced by a number out of reach, drawn by `what` (forge.c). */
 void cluster_forge(struct cluster *cluster, uint32_t from, uint32_t to, uint32_t what);
 

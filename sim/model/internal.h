@@ -87,6 +87,7 @@ struct machine {
     int following;    /* entries are on their way */
     int deaf;         /* none are brought */
     struct cluster_meter meter;
+    enum cluster_lie lie;
 };
 
 struct held {
@@ -138,6 +139,14 @@ struct model_log {
 struct words {
     uint32_t from, to;
     Lbm__Peer *message; /* borrowed; NULL: nothing */
+};
+
+/* What a lie has put into a ping (lie.c). */
+struct lie_words {
+    Lbm__Ping *ping;   /* NULL: nothing */
+    uint32_t *suspect; /* as it was sent */
+    size_t n;
+    uint32_t all[64];
 };
 
 /* The next ping from one host to another says something else (forge.c). */
@@ -235,6 +244,12 @@ void disconnect(struct cluster *c, uint32_t from, uint32_t to);
 void happen_message(struct cluster *c, struct happen *happen);
 void happen_connect(struct cluster *c, const struct happen *happen);
 void happen_disconnected(struct cluster *c, const struct happen *happen);
+
+/* ---- lie.c --------------------------------------------------------------------------------------------- */
+
+/* A message that has arrived of a host that lies; lie_ends gives it back as it was allocated. */
+void lie_begins(struct cluster *c, uint32_t from, Lbm__Peer *message, struct lie_words *words);
+void lie_ends(struct lie_words *words);
 
 /* ---- forge.c ------------------------------------------------------------------------------------------- */
 

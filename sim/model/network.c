@@ -92,10 +92,13 @@ happen_message(struct cluster *c, struct happen *happen)
         lbm__peer__free_unpacked(message, NULL);
         return;
     }
+    struct lie_words words;
+    lie_begins(c, happen->from, message, &words);
     struct lbm_event event = {.kind = LBM_EVENT_MESSAGE};
     event.as.received.message = message;
     event.as.received.bytes = happen->len;
     step(c, happen->host, &event);
+    lie_ends(&words);
     if (message->body_case < sizeof triggers / sizeof *triggers &&
         triggers[message->body_case] != TRIGGER_NONE)
         trigger_comes(c, triggers[message->body_case], happen->host);
