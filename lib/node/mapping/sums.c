@@ -78,6 +78,7 @@ send_row(struct lbm_node *node, const struct job *job, uint32_t to, const struct
     sums.job = job->id;
     sums.stage = row->stage;
     sums.stamp = row->stamp;
+    sums.hosts = row->hosts;
     sums.n_value = row->n;
     sums.value = row->value;
     sums.n_sample_work = row->n_sample;
@@ -98,6 +99,7 @@ lbm_mapping_sums_tell(struct lbm_node *node, struct job *job, size_t n, const do
     struct sums_row row = {.host = node->host,
                            .stage = d->stage,
                            .stamp = ++d->stamp,
+                           .hosts = d->hosts,
                            .n = (uint32_t)n,
                            .n_sample = (uint32_t)n_sample,
                            .value = lbm_copy(value, n, sizeof *value),
@@ -126,6 +128,25 @@ lbm_mapping_sums_tell_again(struct lbm_node *node, struct job *job)
     }
 }
 
+/* Nonzero if a row is of this host's stage, and of the same hosts. */
+static int
+counts(const struct diffuse *d, const struct sums_row *row)
+{
+    return row != NULL && row->stage == d->stage && (row->hosts == d->hosts || row->hosts == 0);
+}
+
+uint32_t
+lbm_mapping_sums_lap(const struct diffuse *d, uint64_t hosts)
+{
+    uint32_t lap = 0;
+    for (size_t i = 0; i < d->rows.n; i++) {
+        const struct sums_row *row = &d->rows.at[i];
+        if ((hosts == 0 || row->hosts == hosts) && row->stage / LBM_STAGE_LAP > lap)
+            lap = row->stage / LBM_STAGE_LAP;
+    }
+    return lap;
+}
+
 /* The highest stage that a host has told of. */
 static uint32_t
 stage_of(const struct diffuse *d, uint32_t host)
@@ -144,7 +165,8 @@ lbm_mapping_sums_state(const struct lbm_node *node, const struct job *job)
     enum sums_state state = SUMS_COMPLETE;
     for (size_t i = 0; i < node->view.members.n; i++) {
         const struct lbm_member *member = &node->view.members.at[i];
-        if (member->state != LBM_MEMBER_ACTIVE || lbm_mapping_sums_row(d, member->host, d->stage) != NULL ||
+        if (member->state != LBM_MEMBER_ACTIVE ||
+            counts(d, lbm_mapping_sums_row(d, member->host, d->stage)) ||
             (member->host != node->host && lbm_membership_is_excluded(node, member->host)) ||
             (d->stage >= LBM_STAGE_REMAP && lbm_membership_is_straggler(node, member->host)))
             continue;
@@ -183,6 +205,7 @@ lbm_mapping_on_sums(struct lbm_node *node, const Lbm__Peer *message)
     struct sums_row row = {.host = message->src,
                            .stage = sums->stage,
                            .stamp = sums->stamp,
+                           .hosts = sums->hosts,
                            .n = (uint32_t)sums->n_value,
                            .n_sample = (uint32_t)sums->n_sample_work,
                            .value = lbm_copy(sums->value, sums->n_value, sizeof *sums->value),
@@ -204,6 +227,6 @@ lbm_mapping_sums_total(const struct diffuse *d, size_t n, double *sum)
 {
     memset(sum, 0, n * sizeof *sum);
     for (size_t i = 0; i < d->rows.n; i++)
-        for (size_t k = 0; d->rows.at[i].stage == d->stage && d->rows.at[i].n == n && k < n; k++)
+        for (size_t k = 0; counts(d, &d->rows.at[i]) && d->rows.at[i].n == n && k < n; k++)
             sum[k] += d->rows.at[i].value[k];
 }
