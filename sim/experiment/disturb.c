@@ -31,6 +31,7 @@ struct disturb {
     struct cluster *cluster;
     uint32_t *part; /* [g.n] */
     uint32_t none, doubles, victim;
+    int is_gone; /* the host of the fault, for good */
 };
 
 static int
@@ -93,6 +94,19 @@ active_at_the_end(const struct disturb *d)
     return d->h.n - (is_lost != 0);
 }
 
+/* A host that was evicted is switched off, so that its disk has no vertices beside those of its successor. */
+static void
+see_off(struct disturb *d)
+{
+    int may_be_gone = d->disturbance == DISTURB_STOPS || d->disturbance == DISTURB_DIES;
+    if (!may_be_gone || d->is_gone || cluster_count_active(d->cluster, 0) == d->h.n)
+        return;
+    if (cluster_is_up(d->cluster, d->victim))
+        cluster_kill(d->cluster, d->victim, CRASH_SOME);
+    cluster_lose_disk(d->cluster, d->victim);
+    d->is_gone = 1;
+}
+
 static void
 await_rest(struct disturb *d, int64_t began)
 {
@@ -100,6 +114,7 @@ await_rest(struct disturb *d, int64_t began)
     int64_t end = began + SETTLE_US, since = -1;
     while (cluster_now(d->cluster) < end && is_well(d)) {
         int is_settled = cluster_settled_at(d->cluster, 0, "job");
+        see_off(d);
         if (is_settled && r->first_s == 0) {
             r->first_s = (double)(cluster_now(d->cluster) - began) / 1e6;
             r->first_imbalance = imbalance_now(d);

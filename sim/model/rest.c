@@ -24,21 +24,13 @@ cluster_job_lives(const struct cluster *c, const char *name)
     return guest != NULL && guest->logged && !guest->deleted;
 }
 
-/* A host that has left hears no more of the log: what is on its disk is nobody's concern. */
-static int
-takes_part(const struct cluster *c, uint32_t host)
-{
-    const struct lbm_member *member = lbm_view_member(&c->check.view, host);
-    return member == NULL || lbm_view_participates(member);
-}
-
 void
 cluster_owners(const struct cluster *c, uint32_t n, uint32_t *part, uint32_t *doubles, uint32_t *none)
 {
     *doubles = *none = 0;
     memset(part, 0xff, n * sizeof *part);
     for (uint32_t p = 0; p < c->n; p++)
-        for (size_t j = 0; j < c->disk[p].rows.jobs.n && takes_part(c, p); j++) {
+        for (size_t j = 0; j < c->disk[p].rows.jobs.n; j++) {
             const struct job_rows *rows = &c->disk[p].rows.jobs.at[j];
             for (size_t i = 0; i < rows->rows.n; i++) {
                 if (rows->rows.at[i].stage != LBM_STAGE_OWN)
@@ -62,12 +54,15 @@ cluster_positions(struct cluster *c, uint32_t n, double *x, uint64_t *sweeps)
     return read;
 }
 
+/* A host that has left hears no more of the log: what is on its disk is nobody's concern. */
 static uint32_t
 copies_of_members(const struct cluster *c, const struct truth *truth)
 {
     uint32_t n = 0;
-    for (size_t i = 0; i < truth->copies.n; i++)
-        n += takes_part(c, truth->copies.at[i].disk) != 0;
+    for (size_t i = 0; i < truth->copies.n; i++) {
+        const struct lbm_member *member = lbm_view_member(&c->check.view, truth->copies.at[i].disk);
+        n += member == NULL || lbm_view_participates(member);
+    }
     return n;
 }
 

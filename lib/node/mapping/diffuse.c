@@ -30,6 +30,7 @@ enum {
     STAGE_FLAT = 2,    /* without levels */
     STAGE_AGAIN = 8,   /* of a lap that begins with coordinates */
     STAGE_LABELS = 10, /* the first */
+    STAGE_MEND = 14,   /* of a lap that begins with records where labels have had them */
     STAGE_LAST = sizeof stages / sizeof *stages - 1,
     STAGE_OVER,
     LAPS = LBM_STAGE_REMAP / LBM_STAGE_LAP
@@ -61,6 +62,12 @@ static enum stage_kind
 kind_of(uint32_t stage)
 {
     return stages[place_of(stage)];
+}
+
+static void
+can_resume(struct diffuse *d, uint32_t place)
+{
+    d->resume = place > d->resume ? place : d->resume;
 }
 
 void
@@ -107,7 +114,7 @@ place_by_waves(struct lbm_node *node, struct job *job)
     if (!is_placed)
         lbm_start_random(patch->g.n, m, NULL, patch->x, &node->rng);
     lbm_mapping_waves_free(&job->diffuse.waves);
-    job->diffuse.has_places = 1;
+    can_resume(&job->diffuse, STAGE_FLAT);
     lbm_local_ghosts_due(job, GHOSTS_ALL);
 }
 
@@ -123,6 +130,8 @@ send_records(struct lbm_node *node, struct job *job)
         struct lbm_vertex *vertex = &job->shard.vertices.at[patch->vertex[row]];
         vertex->destination = d->label[row] != node->host ? d->label[row] : LBM_NONE;
     }
+    if (place_of(d->stage) > STAGE_LABELS)
+        can_resume(&job->diffuse, STAGE_MEND);
     lbm_local_queue_changed(job);
     lbm_local_ghosts_due(job, GHOSTS_ALL);
 }
@@ -157,6 +166,7 @@ static int
 work_on_records(struct lbm_node *node, struct job *job, int is_first)
 {
     struct diffuse *d = &job->diffuse;
+    int is_rest = place_of(d->stage) == STAGE_REST;
     if (is_first && d->moves && awaits_verdict(node)) {
         d->has_begun = 0;
         return 0;
@@ -164,10 +174,10 @@ work_on_records(struct lbm_node *node, struct job *job, int is_first)
     if (is_first && d->moves)
         send_records(node, job);
     if (lbm_migration_queue_pump(node, job) != 0 || lbm_migration_waits(node, job) ||
-        (place_of(d->stage) == STAGE_REST && lbm_local_awaits_records(node, job->id)))
+        (is_rest && (job->shard.n_out != 0 || lbm_local_awaits_records(node, job->id))))
         return 0;
-    double lacks = !d->has_places && job->shard.n_own != 0;
-    lbm_mapping_sums_tell(node, job, place_of(d->stage) == STAGE_REST, &lacks, 0, NULL, NULL);
+    double resume = job->shard.n_own == 0 ? STAGE_MEND : d->resume > STAGE_WAVES ? d->resume : STAGE_WAVES;
+    lbm_mapping_sums_tell(node, job, is_rest, &resume, 0, NULL, NULL);
     return 1;
 }
 
@@ -243,6 +253,8 @@ conclude(struct lbm_node *node, struct job *job, const struct lbm_job_entry *ent
         lbm_mapping_choice_take(node, job, entry);
         break;
     case KIND_RECORDS:
+        if (place_of(job->diffuse.stage) > LBM_STAGE_GATHER)
+            can_resume(&job->diffuse, STAGE_AGAIN);
         break;
     }
 }
@@ -275,13 +287,17 @@ static uint32_t
 next_of(const struct diffuse *d)
 {
     uint32_t place = place_of(d->stage), lap = d->stage - place;
-    double lack;
+    uint32_t next = STAGE_MEND;
     if (place == STAGE_LABELS + 1 && d->was_alone)
         return lap + STAGE_OVER;
     if (place != STAGE_REST)
         return d->stage + 1;
-    lbm_mapping_sums_total(d, 1, &lack);
-    return lap + (lack > 0 ? STAGE_WAVES : STAGE_AGAIN);
+    for (size_t i = 0; i < d->rows.n; i++) {
+        const struct sums_row *row = &d->rows.at[i];
+        if (row->stage == d->stage && row->hosts == d->hosts && row->n == 1 && row->value[0] < next)
+            next = row->value[0] > STAGE_WAVES ? (uint32_t)row->value[0] : STAGE_WAVES;
+    }
+    return lap + next;
 }
 
 /* The stage after this one, for which all others have gone on. What is told in another lap is of hosts that

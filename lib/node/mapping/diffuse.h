@@ -109,7 +109,7 @@ struct diffuse {
     uint32_t n_halved;
     uint64_t halved_hosts; /* hash of the hosts among whom; 0: nothing was asked for */
     int is_placed;         /* label is that of the last regions */
-    int has_places;        /* coordinates have come from waves, in this lap or before */
+    uint32_t resume;       /* stage that another lap goes on with, by what this host knows; 0: the first */
 };
 
 #endif
