@@ -71,8 +71,9 @@ put_row(struct lbm_node *node, struct diffuse *d, struct sums_row row)
     d->rows.at[at] = row;
 }
 
+/* In: via: a host that passes it on, or LBM_NONE. */
 static void
-send_row(struct lbm_node *node, const struct job *job, uint32_t to, const struct sums_row *row)
+send_row(struct lbm_node *node, const struct job *job, uint32_t to, uint32_t via, const struct sums_row *row)
 {
     Lbm__Sums sums = LBM__SUMS__INIT;
     sums.job = job->id;
@@ -85,10 +86,43 @@ send_row(struct lbm_node *node, const struct job *job, uint32_t to, const struct
     sums.sample_work = row->sample_work;
     sums.n_sample = (size_t)row->n_sample * job->shard.m;
     sums.sample = row->sample;
+    sums.to = via != LBM_NONE ? 1 + to : 0;
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_SUMS;
     message.sums = &sums;
-    lbm_core_send_now(node, to, &message);
+    lbm_core_send_now(node, via != LBM_NONE ? via : to, &message);
+}
+
+/* A host that answers quickly, to pass on what would be long on its way to another; LBM_NONE: there is none.
+ */
+static uint32_t
+relay_to(const struct lbm_node *node, uint32_t to)
+{
+    for (size_t i = 0; i < node->view.members.n; i++) {
+        const struct lbm_member *member = &node->view.members.at[i];
+        if (member->host != node->host && member->host != to && member->state == LBM_MEMBER_ACTIVE &&
+            !lbm_membership_is_straggler(node, member->host) &&
+            !lbm_membership_is_unavailable(node, member->host))
+            return member->host;
+    }
+    return LBM_NONE;
+}
+
+/* Pass on what another host adds. */
+static void
+relay(struct lbm_node *node, const Lbm__Peer *message)
+{
+    uint32_t to = message->sums->to - 1;
+    const struct lbm_member *member = lbm_view_member(&node->view, to);
+    if (message->sums->of != 0 || to == message->src || member == NULL || !lbm_view_participates(member))
+        return;
+    Lbm__Sums sums = *message->sums;
+    sums.of = 1 + message->src;
+    sums.to = 0;
+    Lbm__Peer passed = LBM__PEER__INIT;
+    passed.body_case = LBM__PEER__BODY_SUMS;
+    passed.sums = &sums;
+    lbm_core_send_now(node, to, &passed);
 }
 
 void
@@ -123,8 +157,13 @@ lbm_mapping_sums_tell_again(struct lbm_node *node, struct job *job)
     d->told_us = node->now_us + SUMS_AGAIN_US;
     for (size_t i = 0; own != NULL && i < node->view.members.n && node->failed == LBM_OK; i++) {
         const struct lbm_member *member = &node->view.members.at[i];
-        if (member->host != node->host && lbm_view_participates(member))
-            send_row(node, job, member->host, own);
+        if (member->host == node->host || !lbm_view_participates(member))
+            continue;
+        send_row(node, job, member->host, LBM_NONE, own);
+        uint32_t via =
+            lbm_membership_is_straggler(node, member->host) ? relay_to(node, member->host) : LBM_NONE;
+        if (via != LBM_NONE)
+            send_row(node, job, member->host, via, own);
     }
 }
 
@@ -185,24 +224,30 @@ lbm_mapping_on_sums(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__Sums *sums = message->sums;
     struct job *job = lbm_local_job(node, sums->job);
+    if (sums->to != 0 && sums->to - 1 != node->host) {
+        relay(node, message);
+        return;
+    }
+    uint32_t src = sums->of != 0 ? sums->of - 1 : message->src;
     unsigned m = job != NULL ? job->shard.m : 0;
-    if (job == NULL || (job->phase > LBM_PHASE_MAPPING) != (sums->stage >= LBM_STAGE_REMAP) ||
+    if (job == NULL || lbm_view_member(&node->view, src) == NULL ||
+        (job->phase > LBM_PHASE_MAPPING) != (sums->stage >= LBM_STAGE_REMAP) ||
         sums->n_sample != sums->n_sample_work * m ||
         !lbm_local_within_reach(node, message->src, "stage", sums->stage, job->diffuse.stage, LBM_STAGE_STEP))
         return;
     struct diffuse *d = &job->diffuse;
     d->heard = sums->stage > d->heard ? sums->stage : d->heard;
-    const struct sums_row *known = lbm_mapping_sums_row(d, message->src, sums->stage),
+    const struct sums_row *known = lbm_mapping_sums_row(d, src, sums->stage),
                           *own = lbm_mapping_sums_row(d, node->host, stage_of(d, node->host));
     int is_repeated = known != NULL && known->stamp >= sums->stamp;
     if (sums->stage < d->stage) { /* it has lost the thread, or what it lacks got lost */
         if (own != NULL && (own->stage > sums->stage || is_repeated))
-            send_row(node, job, message->src, own);
+            send_row(node, job, src, LBM_NONE, own);
         return;
     }
     if (is_repeated)
         return;
-    struct sums_row row = {.host = message->src,
+    struct sums_row row = {.host = src,
                            .stage = sums->stage,
                            .stamp = sums->stamp,
                            .hosts = sums->hosts,
