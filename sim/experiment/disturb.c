@@ -94,7 +94,7 @@ active_at_the_end(const struct disturb *d)
     return d->h.n - (is_lost != 0);
 }
 
-/* A host that was evicted is switched off, so that its disk has no vertices beside those of its successor. */
+/* A host that was evicted is switched off, so that its disk has no vertices that its successor has. */
 static void
 see_off(struct disturb *d)
 {

@@ -376,7 +376,7 @@ answer_submit_begin(struct lbm_node *node, const struct client *client, const Lb
 static void
 answer_submit_rows(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
 {
-    lbm_job_submit_rows(node, client->id, client->request, request->submit_rows);
+    lbm_job_submit_rows(node, client, request->submit_rows);
 }
 
 static void
