@@ -26,6 +26,7 @@ enum {
     SUBMIT_SCHEDULE,
     SUBMIT_PIN,
     SUBMIT_PARALLEL,
+    SUBMIT_SPREAD,
     SUBMIT_GUEST,
     SUBMIT_OPTIONS = SUBMIT_GUEST + LBM_GUEST_OPTIONS
 };
@@ -54,6 +55,9 @@ static const struct lbm_option submit_options[SUBMIT_OPTIONS] = {
     [SUBMIT_PARALLEL] = LBM_FLAG_OPTION(
         "parallel", "GRAPH is a part of a guest (lbctl convert --parts); others are submitted at other "
                     "hosts, and no host gets the whole"),
+    [SUBMIT_SPREAD] = LBM_FLAG_OPTION(
+        "spread", "with --start diffuse: each host gets a part of the guest as it is read, and no host the "
+                  "whole, as always from 200,000 vertices on"),
     LBM_GUEST_OPTION_ROWS(SUBMIT_GUEST),
 };
 
@@ -110,6 +114,7 @@ send_begin(struct lbm_daemon *daemon, const struct lbm_cli *client, const struct
     begin.imbalance = client->value[SUBMIT_IMBALANCE].number;
     begin.policy = lbm_policy_given(&client->value[SUBMIT_POLICY]);
     begin.schedule = lbm_schedule_given(&client->value[SUBMIT_SCHEDULE]);
+    begin.spread = client->value[SUBMIT_SPREAD].given;
     if (part->parts != 0) {
         begin.vertices = part->vertices;
         begin.edges = part->edges;
@@ -211,6 +216,10 @@ read_guest(const struct lbm_cli *client, struct lbm_graph_part *part, struct lbm
            struct lbm_graph *g, struct lbm_diag *diag)
 {
     uint64_t start = client->value[SUBMIT_START].integer;
+    if (client->value[SUBMIT_SPREAD].given &&
+        (client->value[SUBMIT_PARALLEL].given || start != LBM_START_DIFFUSE))
+        return lbm_diag_set(diag, LBM_E_UNSUPPORTED, "--spread", 0,
+                            "a whole guest is spread, with --start diffuse");
     if (!client->value[SUBMIT_PARALLEL].given)
         return lbm_guest_read(client, SUBMIT_GUEST, client->operand[0], remarks, g, diag);
     if (lbm_guest_refuse(client, SUBMIT_GUEST, "a part of a guest is read as it is, with --parallel", diag) !=

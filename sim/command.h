@@ -8,7 +8,7 @@
 /* One file each, or a few that belong together. */
 extern const struct lbm_command command_cluster, command_scenario, command_scale, command_change;
 extern const struct lbm_command command_drift, command_replay, command_import, command_balance;
-extern const struct lbm_command command_advise, command_converge;
+extern const struct lbm_command command_advise, command_converge, command_disturb;
 
 #define SIM_SEED_OPTION                                                                                      \
     {                                                                                                        \

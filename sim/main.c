@@ -13,6 +13,7 @@ static const struct lbm_command *const commands[] = {
     &command_scale,
     &command_change,
     &command_converge,
+    &command_disturb,
     &command_drift,
     &command_replay,
     &command_import,

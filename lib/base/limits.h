@@ -61,6 +61,7 @@
 #define LBM_SUMS_STAGE_MAX 2147483647    /* stages of a mapping, and of those that follow while a job runs */
 #define LBM_STAGE_STEP 16777216          /* stages that another host may be ahead */
 #define LBM_SAMPLE_MAX 4096              /* positions that a host tells its job's coordinator at a time */
+#define LBM_SPREAD_VERTICES 200000       /* a guest that diffuses is spread as it is read: 50 MiB of records */
 #define LBM_GATE_SECONDS_MAX 1e6         /* of a cool-down, of a payback: 12 days */
 #define LBM_GATE_BYTES_MAX 1000000000000 /* a second: more than any network has */
 #define LBM_PEER_BEHIND                                                                                      \

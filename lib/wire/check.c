@@ -10,7 +10,7 @@
 #include "base/check.h"
 #include "base/limits.h"
 
-enum { DEPTH_MAX = 4 }; /* Response.hosts.hosts.name is the deepest; the schema is not recursive */
+enum { DEPTH_MAX = 5 }; /* Peer.slice_rows.begin.create.policy is the deepest; the schema is not recursive */
 
 struct walk {
     struct lbm_diag *diag;

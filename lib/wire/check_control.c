@@ -21,6 +21,7 @@ static const struct lbm_wire_rule submit_begin_rules[] = {
     {"part", IN(0, LBM_PARTS_MAX - 1)},
     {"first", VERTEX},
     {"rows", VERTICES},
+    {"spread", FLAG},
 };
 static const struct lbm_wire_rule job_change_rules[] = {{"job", NAME},
                                                         {"policy", SMALL_ENUM},

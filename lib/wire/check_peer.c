@@ -322,6 +322,18 @@ static const struct lbm_wire_table slice_begin_table = TABLE(slice_begin_rules, 
 static const struct lbm_wire_rule slice_answer_rules[] = {{"refusal", TEXT}};
 static const struct lbm_wire_table slice_answer_table =
     TABLE(slice_answer_rules, lbm__slice_answer__descriptor);
+static const struct lbm_wire_rule slice_rows_rules[] = {
+    {"begin", .nested = &slice_begin_table},
+    {"degree", UP_TO(LBM_FRAME_BYTES_MAX), IN(0, LBM_DEGREE_MAX)},
+    {"neighbour", SUM("degree"), VERTEX},
+    {"weight", SAME("neighbour"), WEIGHT, OR_EMPTY},
+    {"work", SAME("degree"), WEIGHT, OR_EMPTY},
+    {"pin", SAME("degree"), HOST_OR_NONE, OR_EMPTY},
+    {"last", FLAG},
+};
+static const struct lbm_wire_table slice_rows_table = TABLE(slice_rows_rules, lbm__slice_rows__descriptor);
+static const struct lbm_wire_rule slice_taken_rules[] = {{"refusal", TEXT}};
+static const struct lbm_wire_table slice_taken_table = TABLE(slice_taken_rules, lbm__slice_taken__descriptor);
 static const struct lbm_wire_table slice_ready_table = TABLE_WITHOUT_RULES(lbm__slice_ready__descriptor);
 
 static const struct lbm_wire_rule admit_rules[] = {{"host", HOST}};
@@ -487,6 +499,8 @@ static const struct lbm_wire_rule peer_rules[] = {
     {"map_query", .nested = &map_query_table},
     {"map_chunk", .nested = &map_chunk_table},
     {"labels", .nested = &labels_table},
+    {"slice_rows", .nested = &slice_rows_table},
+    {"slice_taken", .nested = &slice_taken_table},
 };
 const struct lbm_wire_table lbm_wire_peer_table = {
     .type = &lbm__peer__descriptor,

@@ -28,9 +28,9 @@ print_json(const struct drift_options *o, const struct drift_result *r)
         ", \"hop_bytes_ratio_luckiest\": %.4f, \"messages\": %" PRIu64 ", \"bytes\": %" PRIu64
         ", \"still_handed\": %" PRIu64 ", \"noise_a_minute\": %.6f"
         ", \"hash\": \"%016" PRIx64 "\", \"steps\": [",
-        r->n_hosts, r->vertices, o->seed, r->late, r->least, r->flow, r->moved,
-        r->handed, r->worst, r->worst_ever, r->mean_ratio, r->luckiest, r->messages, r->bytes,
-        r->still.handed, r->noisy.a_minute, r->hash);
+        r->n_hosts, r->vertices, o->seed, r->late, r->least, r->flow, r->moved, r->handed, r->worst,
+        r->worst_ever, r->mean_ratio, r->luckiest, r->messages, r->bytes, r->still.handed, r->noisy.a_minute,
+        r->hash);
     for (uint32_t i = 0; i < r->n; i++) {
         const struct drift_step *s = &r->step[i];
         printf("%s\n {\"before\": %.4f, \"after\": %.4f, \"back_s\": %.1f, \"least\": %.0f, \"flow\": %.0f"

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/check.h"
 #include "sim/model/internal.h"
 
 void
@@ -100,9 +101,14 @@ ask_at_once(struct cluster *c, uint32_t host, Lbm__Request *request)
     return response != NULL ? (enum lbm_err)response->code : LBM_E_TIMEOUT;
 }
 
+/* In: parts: 0: the whole guest; else rows [first, first + rows) are a part of it. */
+struct guest_part {
+    uint32_t parts, part, first, rows;
+};
+
 static enum lbm_err
 send_begin(struct cluster *c, uint32_t host, const char *name, const struct lbm_graph *g,
-           enum lbm_start start)
+           enum lbm_start start, const struct guest_part *part)
 {
     char copy[LBM_NAME_MAX + 1];
     snprintf(copy, sizeof copy, "%s", name);
@@ -113,29 +119,39 @@ send_begin(struct cluster *c, uint32_t host, const char *name, const struct lbm_
     begin.start = start;
     begin.seed = c->options.job_seed != 0 ? c->options.job_seed : 1;
     begin.imbalance = c->options.imbalance == 0 ? 0.03 : fmax(0, c->options.imbalance);
+    if (part->parts != 0) {
+        begin.parts = part->parts;
+        begin.part = part->part;
+        begin.first = part->first;
+        begin.rows = part->rows;
+    }
     Lbm__Request request = LBM__REQUEST__INIT;
     request.what_case = LBM__REQUEST__WHAT_SUBMIT_BEGIN;
     request.submit_begin = &begin;
-    return ask_at_once(c, host, &request);
+    if (part->parts == 0)
+        return ask_at_once(c, host, &request);
+    const Lbm__Response *response = cluster_ask(c, host, 0, &request); /* the coordinator is asked */
+    return response != NULL ? (enum lbm_err)response->code : LBM_E_TIMEOUT;
 }
 
 static enum lbm_err
-send_rows(struct cluster *c, uint32_t host, const struct lbm_graph *g)
+send_rows(struct cluster *c, uint32_t host, const struct lbm_graph *g, const struct guest_part *part)
 {
-    uint32_t *degree = lbm_alloc(g->n, sizeof *degree);
-    for (uint32_t v = 0; v < g->n; v++)
-        degree[v] = (uint32_t)(g->offset[v + 1] - g->offset[v]);
+    uint32_t *degree = lbm_alloc(part->rows, sizeof *degree), first = part->first;
+    LBM_ASSERT(degree != NULL);
+    for (uint32_t i = 0; i < part->rows; i++)
+        degree[i] = (uint32_t)(g->offset[first + i + 1] - g->offset[first + i]);
     Lbm__SubmitRows rows = LBM__SUBMIT_ROWS__INIT;
-    rows.n_degree = g->n;
+    rows.n_degree = part->rows;
     rows.degree = degree;
-    rows.n_neighbour = lbm_graph_directions(g);
-    rows.neighbour = g->target;
+    rows.n_neighbour = g->offset[first + part->rows] - g->offset[first];
+    rows.neighbour = g->target + g->offset[first];
     rows.n_weight = g->weight != NULL ? rows.n_neighbour : 0;
-    rows.weight = g->weight;
-    rows.n_work = g->work != NULL ? g->n : 0;
-    rows.work = g->work;
-    rows.n_pin = g->pin != NULL ? g->n : 0;
-    rows.pin = g->pin;
+    rows.weight = g->weight != NULL ? g->weight + g->offset[first] : NULL;
+    rows.n_work = g->work != NULL ? part->rows : 0;
+    rows.work = g->work != NULL ? g->work + first : NULL;
+    rows.n_pin = g->pin != NULL ? part->rows : 0;
+    rows.pin = g->pin != NULL ? g->pin + first : NULL;
     Lbm__Request request = LBM__REQUEST__INIT;
     request.what_case = LBM__REQUEST__WHAT_SUBMIT_ROWS;
     request.submit_rows = &rows;
@@ -144,13 +160,13 @@ send_rows(struct cluster *c, uint32_t host, const struct lbm_graph *g)
     return err;
 }
 
-enum lbm_err
-cluster_send_guest(struct cluster *c, uint32_t host, const char *name, const struct lbm_graph *g,
-                   enum lbm_start start)
+static enum lbm_err
+send_part(struct cluster *c, uint32_t host, const char *name, const struct lbm_graph *g, enum lbm_start start,
+          const struct guest_part *part)
 {
-    enum lbm_err err = send_begin(c, host, name, g, start);
+    enum lbm_err err = send_begin(c, host, name, g, start, part);
     if (err == LBM_OK && cluster_is_up(c, host))
-        err = send_rows(c, host, g);
+        err = send_rows(c, host, g, part);
     if (err != LBM_OK || !cluster_is_up(c, host))
         return err;
     Lbm__Empty empty = LBM__EMPTY__INIT;
@@ -158,6 +174,35 @@ cluster_send_guest(struct cluster *c, uint32_t host, const char *name, const str
     request.what_case = LBM__REQUEST__WHAT_SUBMIT_END;
     request.submit_end = &empty;
     cluster_request(c, host, 0, &request);
+    return LBM_OK;
+}
+
+enum lbm_err
+cluster_send_guest(struct cluster *c, uint32_t host, const char *name, const struct lbm_graph *g,
+                   enum lbm_start start)
+{
+    const struct guest_part whole = {.rows = g->n};
+    return send_part(c, host, name, g, start, &whole);
+}
+
+enum lbm_err
+cluster_submit_parts(struct cluster *c, uint32_t parts, const char *name, const struct lbm_graph *g,
+                     enum lbm_start start)
+{
+    for (uint32_t p = 0; p < parts; p++) {
+        uint32_t first = (uint32_t)((uint64_t)g->n * p / parts),
+                 next = (uint32_t)((uint64_t)g->n * (p + 1) / parts);
+        const struct guest_part part = {parts, p, first, next - first};
+        enum lbm_err err = send_part(c, p, name, g, start, &part);
+        if (err != LBM_OK)
+            return err;
+    }
+    for (uint32_t p = 0; p < parts; p++) {
+        if (!has_last_reply(c, &p) && !cluster_run(c, 10000000, has_last_reply, &p))
+            return LBM_E_TIMEOUT;
+        if (cluster_reply(c, p, c->machine[p].replies.n - 1)->code != LBM_OK)
+            return (enum lbm_err)cluster_reply(c, p, c->machine[p].replies.n - 1)->code;
+    }
     return LBM_OK;
 }
 

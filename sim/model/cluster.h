@@ -246,6 +246,10 @@ enum lbm_err cluster_submit(struct cluster *cluster, uint32_t host, const char *
 /* The same without waiting for the log: the last reply may come later, or never. */
 enum lbm_err cluster_send_guest(struct cluster *cluster, uint32_t host, const char *name,
                                 const struct lbm_graph *g, enum lbm_start start);
+/* The first hosts read a part each, of consecutive vertices, and wait for the log's word. Returns the code of
+ * the first reply that is none of success. */
+enum lbm_err cluster_submit_parts(struct cluster *cluster, uint32_t parts, const char *name,
+                                  const struct lbm_graph *g, enum lbm_start start);
 /* The operator of the machine cancels a job. */
 void cluster_cancel(struct cluster *cluster, uint32_t host, const char *name);
 /* The job of that name as that host lists it, or NULL; valid until its next reply. */

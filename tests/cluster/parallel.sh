@@ -49,6 +49,16 @@ is=$("$lbctl" eval "$scratch/large.graph" "$scratch/map" --hosts mesh:2x2 --json
 expect "it is cancelled" ask 0 -q cancel large
 refused 1 "exists already" "$lbctl" -s "$dir/h1/lbmapd.sock" submit --parallel "$scratch/part.1" --name job
 
+# One host reads it, and spreads it.
+refused 2 "a whole guest is spread" "$lbctl" -s "$dir/h0/lbmapd.sock" submit --spread --start plan "$scratch/g.graph"
+expect "a guest is spread as it is read" ask 1 -q submit --spread --start diffuse "$scratch/g.graph" --name spread
+expect "it settles" settles 0 spread
+ask 0 -q map spread -o "$scratch/map"
+read -r got uneven < <(j "$scratch/map")
+[ $((100 * got)) -le $((115 * best)) ] && [ "$uneven" -le 330 ] && ok "J of what was spread is $got, that of a plan $best" ||
+    bad "J of what was spread is $got, that of a plan $best, imbalance $uneven / 10000"
+expect "it is cancelled" ask 0 -q cancel spread
+
 # One side of an edge is missing: a row of part 2 has another neighbour than it should.
 for i in 0 1 3; do cp "$scratch/part.$i" "$scratch/bad.$i"; done
 python3 - "$scratch/part.2" "$scratch/bad.2" <<'END'

@@ -20,7 +20,7 @@ move mutant name named near nearest neighbour net new node note notice now numbe
 pack packed part participate pay payload peer pending persist persisted ping pinned place plan planned planning poll possible
 predicted present promote propose pump push put query reach read ready reason receive recover released remove removed
 renormalize repl reply req request reset rest restore result resume revoked right routable row running scheduler self send sent set share
-skipped slow soon source spare stage start stat state step stop store stored stranger stream submit sum suspicion
+skipped slow soon source spare spread stage start stat state step stop store stored stranger stream submit sum suspicion
 table take taken task tell tick timeout timer to together topology total touch transfer trip try u unchanged undecided
 outside outsider undelivered unknown unpack until up visit wa wait want watched weigh weight where whole window withdraw withhold
 within

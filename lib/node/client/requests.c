@@ -243,6 +243,16 @@ fold_load_report(const struct lbm_node *node, const struct lbm_job_entry *entry,
     *least = participates && load_report->phase < *least ? load_report->phase : *least;
 }
 
+/* Nonzero if an evicted host has vertices that nobody has taken over yet. */
+static int
+is_lacking(const struct lbm_node *node)
+{
+    for (size_t i = 0; i < node->view.departed.n; i++)
+        if (node->view.departed.at[i].evicted && !node->view.departed.at[i].taken_over)
+            return 1;
+    return 0;
+}
+
 static void
 fill_job(struct lbm_node *node, struct lbm_job_entry *entry, Lbm__JobEntry *out, Lbm__JobGates *gates)
 {
@@ -293,7 +303,7 @@ fill_job(struct lbm_node *node, struct lbm_job_entry *entry, Lbm__JobEntry *out,
     out->imbalance_bound = entry->imbalance;
     out->counter_goal = (lbm_membership_is_routable(node) ? node->view.diameter : 0) + 1;
     out->owner = entry->owner;
-    out->settled = least == LBM_PHASE_SETTLED && out->n_missing == 0 && is_at_rest;
+    out->settled = least == LBM_PHASE_SETTLED && out->n_missing == 0 && is_at_rest && !is_lacking(node);
     out->policy = (char *)lbm_job_policy_name(entry->policy.policy);
     out->policy_asked = (char *)lbm_job_policy_name(entry->policy.asked);
     out->schedule = (char *)lbm_schedule_name(entry->policy.schedule);
@@ -377,7 +387,7 @@ answer_submit_begin(struct lbm_node *node, const struct client *client, const Lb
 static void
 answer_submit_rows(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
 {
-    lbm_job_submit_rows(node, client->id, client->request, request->submit_rows);
+    lbm_job_submit_rows(node, client, request->submit_rows);
 }
 
 static void

@@ -197,6 +197,12 @@ struct upload {
     uint64_t token, job; /* with parts: of the question to the coordinator, and its answer, or 0 */
     uint32_t coordinator;
     uint64_t request;
+    LBM_VEC(uint32_t) spread; /* hosts of all parts, if this host spreads the guest; else none */
+    uint32_t read, awaited;   /* rows so far; pieces passed on that no host has taken yet */
+    uint32_t reader;          /* 1 + the host that passes this part on; 0: a client sends it */
+    uint64_t passed;          /* the reader's token */
+    int64_t heard_us;         /* of the reader */
+    int is_complete;          /* all rows of the reader are here */
     LBM_VEC(uint64_t) offset;
     LBM_VEC(uint32_t) target;
     LBM_VEC(uint32_t) weight;

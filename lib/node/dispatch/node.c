@@ -238,6 +238,8 @@ static const struct {
     {LBM__PEER__BODY_SLICE_BEGIN, LIVING, lbm_job_on_slice_begin},
     {LBM__PEER__BODY_SLICE_ANSWER, LIVING, lbm_job_on_slice_answer},
     {LBM__PEER__BODY_SLICE_READY, LIVING, lbm_job_on_slice_ready},
+    {LBM__PEER__BODY_SLICE_ROWS, LIVING, lbm_job_on_slice_rows},
+    {LBM__PEER__BODY_SLICE_TAKEN, LIVING, lbm_job_on_slice_taken},
     {LBM__PEER__BODY_MAP_QUERY, 0, lbm_client_on_map_query},
     {LBM__PEER__BODY_MAP_CHUNK, 0, lbm_client_on_map_chunk},
 };

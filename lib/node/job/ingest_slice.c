@@ -21,6 +21,27 @@ enum {
 /* ---- before the rows ----------------------------------------------------------------------------------- */
 
 void
+lbm_job_slice_fill(struct upload *upload, uint32_t uid, Lbm__JobPolicy *policy, Lbm__JobCreate *create,
+                   Lbm__SliceBegin *begin)
+{
+    create->name = upload->name;
+    create->coordinator = upload->coordinator;
+    create->vertices = upload->vertices;
+    create->edges = upload->edges;
+    create->start = upload->start;
+    create->seed = upload->seed;
+    create->imbalance = upload->imbalance;
+    create->owner = uid;
+    create->policy = policy;
+    create->parts = upload->parts;
+    begin->token = upload->token;
+    begin->create = create;
+    begin->part = upload->part;
+    begin->first = upload->first;
+    begin->rows = upload->rows;
+}
+
+void
 lbm_job_slice_begin(struct lbm_node *node, struct upload *upload, uint32_t uid)
 {
     Lbm__SliceBegin begin = LBM__SLICE_BEGIN__INIT;
@@ -29,21 +50,7 @@ lbm_job_slice_begin(struct lbm_node *node, struct upload *upload, uint32_t uid)
     upload->token = lbm_rng_next(&node->rng) | 1;
     upload->coordinator = lbm_view_host(&node->view, 0);
     lbm_job_policy_put(&upload->policy, &policy);
-    create.name = upload->name;
-    create.coordinator = upload->coordinator;
-    create.vertices = upload->vertices;
-    create.edges = upload->edges;
-    create.start = upload->start;
-    create.seed = upload->seed;
-    create.imbalance = upload->imbalance;
-    create.owner = uid;
-    create.policy = &policy;
-    create.parts = upload->parts;
-    begin.token = upload->token;
-    begin.create = &create;
-    begin.part = upload->part;
-    begin.first = upload->first;
-    begin.rows = upload->rows;
+    lbm_job_slice_fill(upload, uid, &policy, &create, &begin);
     if (upload->coordinator == node->host) {
         lbm_job_ingest_begin(node, node->host, node->incarnation, &begin);
         return;
@@ -77,9 +84,16 @@ lbm_job_slice_answered(struct lbm_node *node, uint64_t token, uint64_t job, cons
             continue;
         if (refusal == NULL && lbm_local_job(node, job) != NULL)
             refusal = "this host has read that part already, and waits for the others";
-        if (refusal != NULL) {
+        if (refusal != NULL && upload->reader != 0) {
+            lbm_job_spread_answer(node, upload, refusal);
+            lbm_job_submit_forget(node, upload);
+        } else if (refusal != NULL) {
             lbm_core_reply_error(node, upload->client, upload->request, LBM_E_STATE, "%s", refusal);
             lbm_job_submit_drop(node, upload->client);
+        } else if (upload->reader != 0) {
+            upload->job = job;
+            if (upload->is_complete)
+                lbm_job_submit_store(node, upload);
         } else {
             Lbm__Response response = LBM__RESPONSE__INIT;
             upload->job = job;

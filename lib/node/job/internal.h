@@ -22,6 +22,9 @@ int64_t lbm_job_ingest_deadline(const struct lbm_node *node);
 /* A client has begun to send a part: its coordinator is asked, and the client answered when that has
  * answered. */
 void lbm_job_slice_begin(struct lbm_node *node, struct upload *upload, uint32_t uid);
+/* What all hosts that read a part say of it. Borrows from upload and policy. */
+void lbm_job_slice_fill(struct upload *upload, uint32_t uid, Lbm__JobPolicy *policy, Lbm__JobCreate *create,
+                        Lbm__SliceBegin *begin);
 /* All rows of a part are here, and make sense by themselves: they are stored. */
 void lbm_job_slice_store(struct lbm_node *node, struct upload *upload, struct lbm_graph *g);
 /* Of a job that is not in the log: tells the coordinator once the backup has the part too. */
@@ -50,7 +53,29 @@ enum lbm_err lbm_job_store_rows(struct lbm_node *node, struct job *job, uint32_t
  * of all hosts. */
 void lbm_job_plan_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
 
+/* ---- spread.c ---- */
+
+/* Nonzero if the guest is to be spread as it is read. */
+int lbm_job_spread_may(const struct lbm_node *node, const Lbm__SubmitBegin *begin);
+/* Cut a guest into a part for each host; this host's is upload->part. Errors: LBM_E_NOMEM. */
+enum lbm_err lbm_job_spread_begin(struct lbm_node *node, struct upload *upload) LBM_MUST_CHECK;
+/* Keep or pass on rows that a client has sent; upload->awaited pieces are yet to be taken. Errors:
+ * LBM_E_NOMEM. */
+enum lbm_err lbm_job_spread_rows(struct lbm_node *node, struct upload *upload, uint32_t uid,
+                                 const Lbm__SubmitRows *rows) LBM_MUST_CHECK;
+/* To the reader of a part that was passed on: its rows are taken, or why not (refusal). */
+void lbm_job_spread_answer(struct lbm_node *node, const struct upload *upload, const char *refusal);
+/* Drop parts whose reader has fallen silent. */
+void lbm_job_spread_timer(struct lbm_node *node);
+
 /* ---- submit.c ---- */
+
+/* Append rows. Errors: LBM_E_NOMEM. */
+enum lbm_err lbm_job_submit_append(struct upload *upload, const Lbm__SubmitRows *rows) LBM_MUST_CHECK;
+/* All rows of a part that was passed on are here: it is stored, or refused. The upload is gone after that. */
+void lbm_job_submit_store(struct lbm_node *node, struct upload *upload);
+/* Drop an upload; it is gone. */
+void lbm_job_submit_forget(struct lbm_node *node, struct upload *upload);
 
 /* Drop the submission of a connection that is not complete. */
 void lbm_job_submit_drop(struct lbm_node *node, uint64_t client);

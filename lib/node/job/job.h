@@ -9,6 +9,10 @@
 
 /* Free the guests that are being gathered. */
 void lbm_job_ingest_free(struct lbm_node *node);
+/* SliceRows: rows of a part of a guest, from the host that reads it. Answered with SliceTaken. */
+void lbm_job_on_slice_rows(struct lbm_node *node, const Lbm__Peer *message);
+/* SliceTaken: rows that were passed on are taken, or refused. */
+void lbm_job_on_slice_taken(struct lbm_node *node, const Lbm__Peer *message);
 /* SliceBegin: see lbm_job_ingest_begin. */
 void lbm_job_on_slice_begin(struct lbm_node *node, const Lbm__Peer *message);
 /* SliceReady: see lbm_job_ingest_ready. */
@@ -58,8 +62,7 @@ void lbm_job_on_planned(struct lbm_node *node, const struct lbm_event *event);
  */
 void lbm_job_submit_begin(struct lbm_node *node, const struct client *client, const Lbm__SubmitBegin *begin);
 /* Answer SubmitRows: rows of the guest. Errors in the answer: LBM_E_STATE, LBM_E_FORMAT, LBM_E_NOMEM. */
-void lbm_job_submit_rows(struct lbm_node *node, uint64_t client, uint64_t request,
-                         const Lbm__SubmitRows *rows);
+void lbm_job_submit_rows(struct lbm_node *node, const struct client *asks, const Lbm__SubmitRows *rows);
 /* Answer SubmitEnd once the job is in the log. Errors in the answer: LBM_E_STATE, LBM_E_EXISTS, LBM_E_LIMIT.
  */
 void lbm_job_submit_end(struct lbm_node *node, const struct client *asks);

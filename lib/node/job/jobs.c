@@ -418,6 +418,7 @@ void
 lbm_job_timer(struct lbm_node *node)
 {
     lbm_job_ingest_timer(node);
+    lbm_job_spread_timer(node);
     jobs_overdue(node);
     for (size_t i = 0; i < node->jobs.n && node->failed == LBM_OK;) {
         struct job *job = node->jobs.at[i];

@@ -16,27 +16,33 @@ static struct upload *
 upload_of(struct lbm_node *node, uint64_t client)
 {
     for (size_t i = 0; i < node->uploads.n; i++)
-        if (node->uploads.at[i]->client == client)
+        if (node->uploads.at[i]->client == client && node->uploads.at[i]->reader == 0)
             return node->uploads.at[i];
     return NULL;
 }
 
 void
+lbm_job_submit_forget(struct lbm_node *node, struct upload *upload)
+{
+    size_t i = 0;
+    while (node->uploads.at[i] != upload)
+        i++;
+    lbm_vec_free(&upload->offset);
+    lbm_vec_free(&upload->target);
+    lbm_vec_free(&upload->weight);
+    lbm_vec_free(&upload->work);
+    lbm_vec_free(&upload->pin);
+    lbm_vec_free(&upload->spread);
+    free(upload);
+    node->uploads.at[i] = node->uploads.at[--node->uploads.n];
+}
+
+void
 lbm_job_submit_drop(struct lbm_node *node, uint64_t client)
 {
-    for (size_t i = 0; i < node->uploads.n; i++) {
-        struct upload *upload = node->uploads.at[i];
-        if (upload->client != client)
-            continue;
-        lbm_vec_free(&upload->offset);
-        lbm_vec_free(&upload->target);
-        lbm_vec_free(&upload->weight);
-        lbm_vec_free(&upload->work);
-        lbm_vec_free(&upload->pin);
-        free(upload);
-        node->uploads.at[i] = node->uploads.at[--node->uploads.n];
-        return;
-    }
+    struct upload *upload = upload_of(node, client);
+    if (upload != NULL)
+        lbm_job_submit_forget(node, upload);
 }
 
 void
@@ -118,6 +124,10 @@ lbm_job_submit_begin(struct lbm_node *node, const struct client *client, const L
     upload->part = begin->part;
     upload->first = begin->first;
     upload->rows = begin->parts != 0 ? begin->rows : begin->vertices;
+    if (lbm_job_spread_may(node, begin) && lbm_job_spread_begin(node, upload) != LBM_OK) {
+        lbm_core_fail(node, LBM_E_NOMEM);
+        return;
+    }
     if (upload->parts != 0) {
         lbm_job_slice_begin(node, upload, client->uid);
         return;
@@ -126,8 +136,8 @@ lbm_job_submit_begin(struct lbm_node *node, const struct client *client, const L
     lbm_core_reply(node, client->id, client->request, 1, &response);
 }
 
-static enum lbm_err
-append_rows(struct upload *upload, const Lbm__SubmitRows *rows)
+enum lbm_err
+lbm_job_submit_append(struct upload *upload, const Lbm__SubmitRows *rows)
 {
     enum lbm_err err = LBM_OK;
     for (size_t i = 0; i < rows->n_degree; i++) {
@@ -143,28 +153,43 @@ append_rows(struct upload *upload, const Lbm__SubmitRows *rows)
     return err == LBM_OK ? LBM_OK : LBM_E_NOMEM;
 }
 
-void
-lbm_job_submit_rows(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__SubmitRows *rows)
+/* Nonzero if there are more than were announced. */
+static int
+is_too_much(const struct upload *upload, const Lbm__SubmitRows *rows)
 {
+    if (upload->spread.n != 0)
+        return upload->read + rows->n_degree > upload->vertices;
+    return upload->offset.n - 1 + rows->n_degree > upload->rows ||
+           upload->target.n + rows->n_neighbour > 2 * upload->edges;
+}
+
+void
+lbm_job_submit_rows(struct lbm_node *node, const struct client *asks, const Lbm__SubmitRows *rows)
+{
+    const uint64_t client = asks->id, request = asks->request;
     struct upload *upload = upload_of(node, client);
     if (upload == NULL || (upload->parts != 0 && upload->job == 0)) {
         lbm_core_reply_error(node, client, request, LBM_E_STATE, "rows without a submission");
         return;
     }
-    if (upload->offset.n - 1 + rows->n_degree > upload->rows ||
-        upload->target.n + rows->n_neighbour > 2 * upload->edges) {
+    if (is_too_much(upload, rows)) {
         lbm_core_reply_error(node, client, request, LBM_E_RANGE,
-                             "more rows or edges than announced (%" PRIu32 ", %" PRIu64 ")", upload->rows,
-                             upload->edges);
+                             "more rows or edges than announced (%" PRIu32 ", %" PRIu64 ")",
+                             upload->spread.n != 0 ? upload->vertices : upload->rows, upload->edges);
         lbm_job_submit_drop(node, client);
         return;
     }
-    if (append_rows(upload, rows) != LBM_OK) {
+    enum lbm_err err = upload->spread.n != 0 ? lbm_job_spread_rows(node, upload, asks->uid, rows)
+                                             : lbm_job_submit_append(upload, rows);
+    upload->request = request;
+    if (err != LBM_OK) {
         lbm_core_reply_error(node, client, request, LBM_E_NOMEM,
                              "no memory for so large a guest: read it in parts");
         lbm_job_submit_drop(node, client);
         return;
     }
+    if (upload->awaited != 0)
+        return; /* those that they went to are waited for */
     Lbm__Response response = LBM__RESPONSE__INIT;
     lbm_core_reply(node, client, request, 1, &response);
 }
@@ -272,6 +297,24 @@ propose(struct lbm_node *node, struct job *job, const struct upload *upload, uin
 }
 
 void
+lbm_job_submit_store(struct lbm_node *node, struct upload *upload)
+{
+    struct lbm_graph *g = take_graph(upload);
+    struct lbm_diag diag = {0};
+    enum lbm_err err = g == NULL ? LBM_E_NOMEM : check_guest(node, upload, g, &diag);
+    if (err == LBM_OK) {
+        lbm_job_slice_store(node, upload, g);
+    } else if (err == LBM_E_NOMEM) {
+        lbm_core_fail(node, err);
+    } else {
+        lbm_job_spread_answer(node, upload, diag.text);
+        lbm_graph_free(g);
+        free(g);
+    }
+    lbm_job_submit_forget(node, upload);
+}
+
+void
 lbm_job_submit_end(struct lbm_node *node, const struct client *asks)
 {
     const uint64_t client = asks->id, request = asks->request;
@@ -284,6 +327,9 @@ lbm_job_submit_end(struct lbm_node *node, const struct client *asks)
     struct lbm_graph *g = take_graph(upload);
     struct lbm_diag diag = {0};
     enum lbm_err err = g == NULL ? LBM_E_NOMEM : check_guest(node, upload, g, &diag);
+    if (err == LBM_OK && upload->spread.n != 0 && upload->read != upload->vertices)
+        err = lbm_diag_set(&diag, LBM_E_RANGE, upload->name, 0,
+                           "announced %" PRIu32 " vertices, sent %" PRIu32, upload->vertices, upload->read);
     if (err == LBM_E_NOMEM) {
         lbm_core_fail(node, err);
     } else if (err != LBM_OK) {

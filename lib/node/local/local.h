@@ -75,6 +75,8 @@ int lbm_local_is_alone(const struct lbm_node *node);
 int lbm_local_lease_holds(const struct lbm_node *node);
 /* Nonzero if this host has merged everything it inherits. */
 int lbm_local_takeovers_done(const struct lbm_node *node);
+/* Nonzero if some of what this host has yet to merge is of that job. */
+int lbm_local_awaits_records(const struct lbm_node *node, uint64_t job);
 /* Nonzero while this incarnation of this host may act: it is not evicted, has not left, and its disk is the
  * one its backup knows. */
 int lbm_local_is_alive(const struct lbm_node *node);

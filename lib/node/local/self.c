@@ -49,6 +49,22 @@ lbm_local_takeovers_done(const struct lbm_node *node)
 }
 
 int
+lbm_local_awaits_records(const struct lbm_node *node, uint64_t job)
+{
+    for (size_t i = 0; i < node->view.departed.n; i++) {
+        const struct lbm_departed *gone = &node->view.departed.at[i];
+        for (size_t k = 0; k < node->replicas.n && lbm_local_inherits(node, gone); k++) {
+            const struct replica *replica = node->replicas.at[k];
+            int is_theirs = replica->owner == gone->host && replica->incarnation == gone->incarnation;
+            for (size_t j = 0; is_theirs && j < replica->jobs.n; j++)
+                if (replica->jobs.at[j].job == job && replica->jobs.at[j].rows.n != 0)
+                    return 1;
+        }
+    }
+    return 0;
+}
+
+int
 lbm_local_lease_holds(const struct lbm_node *node)
 {
     if (!lbm_local_is_alive(node) || node->lease.fence_us != 0)

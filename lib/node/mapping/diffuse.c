@@ -19,16 +19,25 @@
 
 enum stage_kind { KIND_WAVES, KIND_PLACES, KIND_REGIONS, KIND_LABELS, KIND_RECORDS };
 
-/* Stages, numbered from 1. */
-static const enum stage_kind stages[] = {KIND_WAVES,   KIND_PLACES,  KIND_REGIONS, KIND_RECORDS,
-                                         KIND_PLACES,  KIND_REGIONS, KIND_RECORDS, KIND_PLACES,
-                                         KIND_REGIONS, KIND_LABELS,  KIND_RECORDS, KIND_LABELS,
-                                         KIND_RECORDS, KIND_LABELS,  KIND_RECORDS};
+/* Stages of a lap. A lap that is not the first begins with records that come to rest. */
+static const enum stage_kind stages[] = {KIND_RECORDS, KIND_WAVES,   KIND_PLACES,  KIND_REGIONS,
+                                         KIND_RECORDS, KIND_PLACES,  KIND_REGIONS, KIND_RECORDS,
+                                         KIND_PLACES,  KIND_REGIONS, KIND_LABELS,  KIND_RECORDS,
+                                         KIND_LABELS,  KIND_RECORDS, KIND_LABELS,  KIND_RECORDS};
 enum {
+    STAGE_REST = 0,
     STAGE_WAVES = 1,
     STAGE_FLAT = 2,    /* without levels */
+    STAGE_AGAIN = 8,   /* of a lap that begins with coordinates */
     STAGE_LABELS = 10, /* the first */
-    STAGE_LAST = sizeof stages / sizeof *stages
+    STAGE_MEND = 14,   /* of a lap that begins with records where labels have had them */
+    STAGE_LAST = sizeof stages / sizeof *stages - 1,
+    STAGE_OVER,
+    LAPS = LBM_STAGE_REMAP / LBM_STAGE_LAP
+};
+_Static_assert((int)STAGE_OVER < (int)LBM_STAGE_LAP, "a lap has numbers for all stages, and for its end");
+enum {
+    VERDICT_US = SUSPECT_US + CONFIRM_US + 2000000, /* a host that is silent is evicted by then, or stays */
 };
 
 /* Temperatures that labels are annealed from, in mean edges: one cycle after the other; again, by a host that
@@ -36,10 +45,29 @@ enum {
 static const double HOT[] = {2, 1, 0.5}, WARM = 0.5;
 _Static_assert(STAGE_LABELS + 2 * (sizeof HOT / sizeof *HOT) == STAGE_LAST + 1, "each cycle has one");
 
+/* The number of a stage within its lap. */
+static uint32_t
+place_of(uint32_t stage)
+{
+    return stage % LBM_STAGE_LAP;
+}
+
+static int
+is_over(const struct diffuse *d)
+{
+    return place_of(d->stage) >= STAGE_OVER;
+}
+
 static enum stage_kind
 kind_of(uint32_t stage)
 {
-    return stages[stage - 1];
+    return stages[place_of(stage)];
+}
+
+static void
+can_resume(struct diffuse *d, uint32_t place)
+{
+    d->resume = place > d->resume ? place : d->resume;
 }
 
 void
@@ -86,6 +114,7 @@ place_by_waves(struct lbm_node *node, struct job *job)
     if (!is_placed)
         lbm_start_random(patch->g.n, m, NULL, patch->x, &node->rng);
     lbm_mapping_waves_free(&job->diffuse.waves);
+    can_resume(&job->diffuse, STAGE_FLAT);
     lbm_local_ghosts_due(job, GHOSTS_ALL);
 }
 
@@ -101,8 +130,55 @@ send_records(struct lbm_node *node, struct job *job)
         struct lbm_vertex *vertex = &job->shard.vertices.at[patch->vertex[row]];
         vertex->destination = d->label[row] != node->host ? d->label[row] : LBM_NONE;
     }
+    if (place_of(d->stage) > STAGE_LABELS)
+        can_resume(&job->diffuse, STAGE_MEND);
     lbm_local_queue_changed(job);
     lbm_local_ghosts_due(job, GHOSTS_ALL);
+}
+
+/* Nothing goes anywhere but what is on its way. */
+static void
+forget_destinations(struct job *job)
+{
+    for (size_t i = 0; i < job->shard.vertices.n; i++)
+        if (job->shard.vertices.at[i].stage == LBM_STAGE_OWN)
+            job->shard.vertices.at[i].destination = LBM_NONE;
+    lbm_local_queue_changed(job);
+}
+
+/* Nonzero if a host has fallen silent, and may be evicted soon: what would go to it waits. */
+static int
+awaits_verdict(const struct lbm_node *node)
+{
+    for (size_t i = 0; i < node->view.members.n; i++) {
+        const struct lbm_member *member = &node->view.members.at[i];
+        if (member->state == LBM_MEMBER_ACTIVE && member->host != node->host &&
+            lbm_membership_is_unreachable(node, member->host, UNREACHABLE_US) &&
+            !lbm_membership_is_unreachable(node, member->host, VERDICT_US))
+            return 1;
+    }
+    return 0;
+}
+
+/* Records go where labels have them, or come to rest. Returns nonzero once this host has told that none is on
+ * its way, and whether it lacks coordinates. */
+static int
+work_on_records(struct lbm_node *node, struct job *job, int is_first)
+{
+    struct diffuse *d = &job->diffuse;
+    int is_rest = place_of(d->stage) == STAGE_REST;
+    if (is_first && d->moves && awaits_verdict(node)) {
+        d->has_begun = 0;
+        return 0;
+    }
+    if (is_first && d->moves)
+        send_records(node, job);
+    if (lbm_migration_queue_pump(node, job) != 0 || lbm_migration_waits(node, job) ||
+        (is_rest && (job->shard.n_out != 0 || lbm_local_awaits_records(node, job->id))))
+        return 0;
+    double resume = job->shard.n_own == 0 ? STAGE_MEND : d->resume > STAGE_WAVES ? d->resume : STAGE_WAVES;
+    lbm_mapping_sums_tell(node, job, is_rest, &resume, 0, NULL, NULL);
+    return 1;
 }
 
 /* ---- stages -------------------------------------------------------------------------------------------- */
@@ -123,10 +199,10 @@ work(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
     case KIND_PLACES:
         if (is_first)
             lbm_mapping_regions_renormalize(job);
-        if (is_first && d->stage == STAGE_FLAT)
+        if (is_first)
             lbm_mapping_choice_halve(node, job, entry);
         if (d->levels.graph == NULL || d->levels.level != 0 || d->levels.sweeps != 0) {
-            (void)lbm_mapping_levels_tick(node, job, entry, d->stage == STAGE_FLAT);
+            (void)lbm_mapping_levels_tick(node, job, entry, place_of(d->stage) == STAGE_FLAT);
             return 0;
         }
         if (job->ghosts_due != GHOSTS_NONE)
@@ -137,6 +213,8 @@ work(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
         lbm_mapping_regions_tell(node, job);
         return 1;
     case KIND_LABELS:
+        if (is_first)
+            lbm_mapping_choice_halve(node, job, entry); /* others than were asked for */
         if (d->is_halving) {
             d->has_begun = 0;
             return 0;
@@ -146,19 +224,14 @@ work(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
             lbm_core_fail(node, LBM_E_NOMEM);
             return 0;
         }
-        if (!lbm_mapping_labels_tick(node, job, entry,
-                                     d->tries % 2 != 0 ? WARM : HOT[(d->stage - STAGE_LABELS) / 2]) ||
+        if (!lbm_mapping_labels_tick(
+                node, job, entry, d->tries % 2 != 0 ? WARM : HOT[(place_of(d->stage) - STAGE_LABELS) / 2]) ||
             lbm_mapping_choice_again(node, job, entry))
             return 0;
         lbm_mapping_choice_tell(node, job);
         return 1;
     case KIND_RECORDS:
-        if (is_first && d->moves)
-            send_records(node, job);
-        if (lbm_migration_queue_pump(node, job) != 0 || lbm_migration_waits(node, job))
-            return 0;
-        lbm_mapping_sums_tell(node, job, 0, NULL, 0, NULL, NULL);
-        return 1;
+        return work_on_records(node, job, is_first);
     }
     return 0;
 }
@@ -180,6 +253,8 @@ conclude(struct lbm_node *node, struct job *job, const struct lbm_job_entry *ent
         lbm_mapping_choice_take(node, job, entry);
         break;
     case KIND_RECORDS:
+        if (place_of(job->diffuse.stage) > LBM_STAGE_GATHER)
+            can_resume(&job->diffuse, STAGE_AGAIN);
         break;
     }
 }
@@ -201,7 +276,7 @@ go_to(struct job *job, uint32_t stage)
     lbm_mapping_choice_forget(d);
     d->stage = stage;
     d->has_begun = d->is_told = 0;
-    d->moves = d->moves && stage <= STAGE_LAST && kind_of(stage) == KIND_RECORDS;
+    d->moves = d->moves && !is_over(d) && kind_of(stage) == KIND_RECORDS;
     lbm_mapping_levels_free(&d->levels);
     lbm_mapping_labels_free(&d->labels);
     lbm_mapping_sums_forget(d, stage - 1);
@@ -211,7 +286,29 @@ go_to(struct job *job, uint32_t stage)
 static uint32_t
 next_of(const struct diffuse *d)
 {
-    return d->stage == STAGE_LABELS + 1 && d->was_alone ? STAGE_LAST + 1 : d->stage + 1;
+    uint32_t place = place_of(d->stage), lap = d->stage - place;
+    uint32_t next = STAGE_MEND;
+    if (place == STAGE_LABELS + 1 && d->was_alone)
+        return lap + STAGE_OVER;
+    if (place != STAGE_REST)
+        return d->stage + 1;
+    for (size_t i = 0; i < d->rows.n; i++) {
+        const struct sums_row *row = &d->rows.at[i];
+        if (row->stage == d->stage && row->hosts == d->hosts && row->n == 1 && row->value[0] < next)
+            next = row->value[0] > STAGE_WAVES ? (uint32_t)row->value[0] : STAGE_WAVES;
+    }
+    return lap + next;
+}
+
+/* The stage after this one, for which all others have gone on. What is told in another lap is of hosts that
+ * this one has yet to hear of. */
+static uint32_t
+passed_to(const struct diffuse *d)
+{
+    uint32_t stage = highest(d);
+    if (stage / LBM_STAGE_LAP != d->stage / LBM_STAGE_LAP)
+        return d->stage;
+    return stage > d->stage ? stage : d->stage + 1;
 }
 
 /* One step. Returns nonzero if another one can follow at once. */
@@ -231,13 +328,16 @@ step(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
         return 0;
     enum sums_state state = lbm_mapping_sums_state(node, job);
     if (state == SUMS_PASSED) {
-        go_to(job, highest(d) > d->stage ? highest(d) : d->stage + 1);
-        return d->stage <= STAGE_LAST;
+        uint32_t next = passed_to(d);
+        if (next == d->stage)
+            return 0;
+        go_to(job, next);
+        return !is_over(d);
     }
     if (state == SUMS_COMPLETE) {
         conclude(node, job, entry);
         go_to(job, next_of(d));
-        return d->stage <= STAGE_LAST;
+        return !is_over(d);
     }
     if (node->now_us >= d->told_us) {
         if (kind_of(d->stage) == KIND_WAVES)
@@ -256,21 +356,35 @@ lbm_mapping_hosts_hash(const struct lbm_node *node)
     return hash;
 }
 
-/* Numbers of hosts mean other hosts than before: what goes by them is void, and the stage begins again. */
+/* Another lap begins: what goes by numbers of hosts is void. */
 static void
-hosts_changed(const struct lbm_node *node, struct job *job)
+begin_lap(struct lbm_node *node, struct job *job, uint32_t lap)
 {
     struct diffuse *d = &job->diffuse;
-    uint64_t hash = lbm_mapping_hosts_hash(node);
-    if (hash == d->hosts)
-        return;
-    d->hosts = hash;
+    lbm_core_note(node, LBM_NOTE_DEBUG,
+                  "job %016" PRIx64 ": other hosts than before in stage %" PRIu32 ", lap %" PRIu32 " begins",
+                  job->id, d->stage, lap);
     d->n_weights = 0;
     free(d->label);
     d->label = NULL;
-    lbm_mapping_levels_free(&d->levels);
-    lbm_mapping_labels_free(&d->labels);
-    d->has_begun = d->is_told = 0;
+    forget_destinations(job);
+    go_to(job, lap * LBM_STAGE_LAP + STAGE_REST);
+}
+
+/* If other hosts take part than before, all begin again with those: whoever sees it first begins another lap,
+ * and the others join in once they have seen it, too. */
+static void
+look_at_hosts(struct lbm_node *node, struct job *job)
+{
+    struct diffuse *d = &job->diffuse;
+    uint64_t before = d->hosts;
+    uint32_t own = d->stage / LBM_STAGE_LAP;
+    d->hosts = lbm_mapping_hosts_hash(node);
+    uint32_t lap = lbm_mapping_sums_lap(d, d->hosts), any = lbm_mapping_sums_lap(d, 0);
+    if (before != 0 && before != d->hosts && d->stage != 0 && (lap <= own || lap < any))
+        lap = (any > own ? any : own) + 1;
+    if (d->stage != 0 && lap > own && lap < LAPS)
+        begin_lap(node, job, lap);
 }
 
 void
@@ -280,19 +394,19 @@ lbm_mapping_diffuse_timer(struct lbm_node *node, struct job *job, const struct l
     job->tick_us = node->now_us + DIFFUSE_TICK_US;
     if (!lbm_membership_is_routable(node))
         return;
-    hosts_changed(node, job);
-    if (job->heard_phase >= LBM_PHASE_BALANCING && d->stage <= STAGE_LAST)
-        go_to(job, STAGE_LAST + 1); /* the others have done without this host */
+    look_at_hosts(node, job);
+    if (job->heard_phase >= LBM_PHASE_BALANCING && !is_over(d))
+        go_to(job, d->stage - place_of(d->stage) + STAGE_OVER); /* the others have done without this host */
     if (d->stage == 0)
         go_to(job, highest(d) > STAGE_WAVES + 1 ? highest(d) : STAGE_WAVES);
-    while (d->stage <= STAGE_LAST && node->failed == LBM_OK && step(node, job, entry))
+    while (!is_over(d) && node->failed == LBM_OK && step(node, job, entry))
         ;
-    if (d->stage <= STAGE_LAST)
+    if (!is_over(d))
         return;
     if (!d->is_told) /* for those that still wait, and may have missed something */
         lbm_mapping_sums_tell(node, job, 0, NULL, 0, NULL, NULL);
     uint32_t waiting = lbm_migration_queue_pump(node, job);
-    int ready = waiting == 0 && !lbm_migration_waits(node, job);
+    int ready = waiting == 0 && !lbm_migration_waits(node, job) && !awaits_verdict(node);
     if (job->ready != ready)
         node->ping_us = node->now_us;
     job->ready = ready;

@@ -13,14 +13,16 @@
 
 enum {
     DIFFUSE_ROTATIONS = 6,
-    LBM_STAGE_GATHER = 3 /* the first regions */,
-    LBM_STAGE_REMAP = 32 /* of a job that runs: the first time */
+    LBM_STAGE_LAP = 32,    /* stages of a lap: the hosts that take part are the same in all of them */
+    LBM_STAGE_GATHER = 3,  /* of a lap: the first regions */
+    LBM_STAGE_REMAP = 2048 /* of a job that runs: the first time; numbers below are those of laps */
 };
+_Static_assert(LBM_STAGE_REMAP % LBM_STAGE_LAP == 0, "laps end where the stages of a job that runs begin");
 
 /* What one host has added to the sum of a stage. */
 struct sums_row {
     uint32_t host, stage;
-    uint64_t stamp;
+    uint64_t stamp, hosts; /* hash of the hosts that numbers were of; 0: not known */
     uint32_t n, n_sample;
     double *value;         /* [n], owned */
     double *sample;        /* [n_sample * m], owned */
@@ -88,6 +90,7 @@ struct diffuse {
     struct diffuse_levels levels;
     struct labels labels;
     struct lbm_affine whitened;        /* raw coordinates to Omega, before a rotation */
+    int is_whitened;                   /* nonzero: there is one */
     double *weight[DIFFUSE_ROTATIONS]; /* [hosts] of regions, owned */
     uint32_t n_weights;                /* hosts of them */
     double cost;                       /* of label */
@@ -104,7 +107,9 @@ struct diffuse {
     int is_halving;   /* this host holds all, and has asked for that to be halved */
     uint32_t *halved; /* [n_halved] host by vertex, owned; NULL: not known */
     uint32_t n_halved;
-    int is_placed; /* label is that of the last regions */
+    uint64_t halved_hosts; /* hash of the hosts among whom; 0: nothing was asked for */
+    int is_placed;         /* label is that of the last regions */
+    uint32_t resume;       /* stage that another lap goes on with, by what this host knows; 0: the first */
 };
 
 #endif

@@ -24,6 +24,8 @@ void lbm_mapping_sums_tell_again(struct lbm_node *node, struct job *job);
 enum sums_state lbm_mapping_sums_state(const struct lbm_node *node, const struct job *job);
 /* Returns what a host has told in a stage, borrowed; NULL: nothing that is known. */
 const struct sums_row *lbm_mapping_sums_row(const struct diffuse *d, uint32_t host, uint32_t stage);
+/* Returns the highest lap that anybody has told of, of those hosts by their hash; 0: of any. */
+uint32_t lbm_mapping_sums_lap(const struct diffuse *d, uint64_t hosts);
 /* Free what was told in stages before that one, or all. */
 void lbm_mapping_sums_forget(struct diffuse *d, uint32_t stage);
 /* Free all that was told. */
@@ -116,7 +118,8 @@ enum lbm_err lbm_mapping_labels_weigh(struct lbm_node *node, const struct job *j
  */
 double lbm_mapping_labels_excess(const struct lbm_node *node, const struct lbm_job_entry *entry,
                                  const double *load);
-/* Returns hop-bytes times what the fullest host has too much. In: load [hosts]. */
+/* Returns hop-bytes times what the fullest host has too much; more than any of that if there are none, but
+ * it has too much. In: load [hosts]. */
 double lbm_mapping_labels_cost(const struct lbm_node *node, const struct lbm_job_entry *entry,
                                double hop_bytes, const double *load);
 

@@ -31,7 +31,8 @@ void
 lbm_mapping_choice_halve(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
     struct lbm_diag diag;
-    if (job->planning || entry->vertices < 2 || !lbm_shard_is_whole(&job->shard, entry->vertices))
+    if (job->planning || job->diffuse.halved_hosts == job->diffuse.hosts || entry->vertices < 2 ||
+        !lbm_shard_is_whole(&job->shard, entry->vertices))
         return;
     lbm_local_free_guest(job);
     job->guest = lbm_alloc(1, sizeof *job->guest);
@@ -46,6 +47,7 @@ lbm_mapping_choice_halve(struct lbm_node *node, struct job *job, const struct lb
         return;
     }
     job->diffuse.is_halving = 1;
+    job->diffuse.halved_hosts = job->diffuse.hosts;
     node->raise->job_plan_ask(node, job, entry, LBM_START_DIFFUSE);
 }
 

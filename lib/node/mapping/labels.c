@@ -22,6 +22,8 @@ enum {
 };
 
 static const double WARM = 0.5; /* mean edges: at most, below the coarsest level */
+/* What costs more than any hop-bytes: that some host has too much, and nothing has to go over a link. */
+static const double UNEVEN = 1e30;
 
 /* How labels are annealed. */
 struct cooling {
@@ -80,12 +82,12 @@ lbm_mapping_labels_excess(const struct lbm_node *node, const struct lbm_job_entr
     return excess;
 }
 
-/* Hop-bytes, more where a host has too much. */
 double
 lbm_mapping_labels_cost(const struct lbm_node *node, const struct lbm_job_entry *entry, double hop_bytes,
                         const double *load)
 {
-    return hop_bytes * (1 + lbm_mapping_labels_excess(node, entry, load));
+    double excess = lbm_mapping_labels_excess(node, entry, load);
+    return hop_bytes > 0 || excess <= 0 ? hop_bytes * (1 + excess) : excess * UNEVEN;
 }
 
 /* ---- loads --------------------------------------------------------------------------------------------- */

@@ -149,6 +149,7 @@ lbm_mapping_regions_draw(struct lbm_node *node, struct job *job, const struct lb
     memcpy(moments.sum, &sum[1], m * sizeof(double));
     memcpy(moments.prod, &sum[1 + m], m * (m + 1) / 2 * sizeof(double));
     d->n_weights = 0;
+    d->is_whitened = 1;
     if (lbm_moments_whiten(&moments, m, &d->whitened) != LBM_OK) {
         lbm_affine_identity(&d->whitened, m); /* all in one place, or on a line: there is nothing to draw */
         return;
@@ -271,7 +272,7 @@ lbm_mapping_regions_renormalize(struct job *job)
     struct diffuse *d = &job->diffuse;
     const struct lbm_patch *patch = &job->shard.patch;
     unsigned m = job->shard.m;
-    if (d->n_weights == 0)
+    if (!d->is_whitened)
         return;
     for (uint32_t i = 0; i < patch->g.n + patch->n_ghosts; i++)
         lbm_affine_apply(&d->whitened, &patch->x[(size_t)i * m], &patch->x[(size_t)i * m]);
@@ -308,7 +309,8 @@ lbm_mapping_regions_choose(struct lbm_node *node, struct job *job, const struct 
     if (is_drawn)
         normalize(node, job, best);
     d->is_placed = is_better;
-    d->moves = d->label != NULL && (d->has_moved ? is_better : is_scattered && d->stage == LBM_STAGE_GATHER);
+    d->moves = d->label != NULL &&
+               (d->has_moved ? is_better : is_scattered && d->stage % LBM_STAGE_LAP == LBM_STAGE_GATHER);
     d->has_moved |= d->moves;
     lbm_core_note(
         node, LBM_NOTE_DEBUG,

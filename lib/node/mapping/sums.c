@@ -71,23 +71,58 @@ put_row(struct lbm_node *node, struct diffuse *d, struct sums_row row)
     d->rows.at[at] = row;
 }
 
+/* In: via: a host that passes it on, or LBM_NONE. */
 static void
-send_row(struct lbm_node *node, const struct job *job, uint32_t to, const struct sums_row *row)
+send_row(struct lbm_node *node, const struct job *job, uint32_t to, uint32_t via, const struct sums_row *row)
 {
     Lbm__Sums sums = LBM__SUMS__INIT;
     sums.job = job->id;
     sums.stage = row->stage;
     sums.stamp = row->stamp;
+    sums.hosts = row->hosts;
     sums.n_value = row->n;
     sums.value = row->value;
     sums.n_sample_work = row->n_sample;
     sums.sample_work = row->sample_work;
     sums.n_sample = (size_t)row->n_sample * job->shard.m;
     sums.sample = row->sample;
+    sums.to = via != LBM_NONE ? 1 + to : 0;
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_SUMS;
     message.sums = &sums;
-    lbm_core_send_now(node, to, &message);
+    lbm_core_send_now(node, via != LBM_NONE ? via : to, &message);
+}
+
+/* A host that answers quickly, to pass on what would be long on its way to another; LBM_NONE: there is none.
+ */
+static uint32_t
+relay_to(const struct lbm_node *node, uint32_t to)
+{
+    for (size_t i = 0; i < node->view.members.n; i++) {
+        const struct lbm_member *member = &node->view.members.at[i];
+        if (member->host != node->host && member->host != to && member->state == LBM_MEMBER_ACTIVE &&
+            !lbm_membership_is_straggler(node, member->host) &&
+            !lbm_membership_is_unavailable(node, member->host))
+            return member->host;
+    }
+    return LBM_NONE;
+}
+
+/* Pass on what another host adds. */
+static void
+relay(struct lbm_node *node, const Lbm__Peer *message)
+{
+    uint32_t to = message->sums->to - 1;
+    const struct lbm_member *member = lbm_view_member(&node->view, to);
+    if (message->sums->of != 0 || to == message->src || member == NULL || !lbm_view_participates(member))
+        return;
+    Lbm__Sums sums = *message->sums;
+    sums.of = 1 + message->src;
+    sums.to = 0;
+    Lbm__Peer passed = LBM__PEER__INIT;
+    passed.body_case = LBM__PEER__BODY_SUMS;
+    passed.sums = &sums;
+    lbm_core_send_now(node, to, &passed);
 }
 
 void
@@ -98,6 +133,7 @@ lbm_mapping_sums_tell(struct lbm_node *node, struct job *job, size_t n, const do
     struct sums_row row = {.host = node->host,
                            .stage = d->stage,
                            .stamp = ++d->stamp,
+                           .hosts = d->hosts,
                            .n = (uint32_t)n,
                            .n_sample = (uint32_t)n_sample,
                            .value = lbm_copy(value, n, sizeof *value),
@@ -121,9 +157,33 @@ lbm_mapping_sums_tell_again(struct lbm_node *node, struct job *job)
     d->told_us = node->now_us + SUMS_AGAIN_US;
     for (size_t i = 0; own != NULL && i < node->view.members.n && node->failed == LBM_OK; i++) {
         const struct lbm_member *member = &node->view.members.at[i];
-        if (member->host != node->host && lbm_view_participates(member))
-            send_row(node, job, member->host, own);
+        if (member->host == node->host || !lbm_view_participates(member))
+            continue;
+        send_row(node, job, member->host, LBM_NONE, own);
+        uint32_t via =
+            lbm_membership_is_straggler(node, member->host) ? relay_to(node, member->host) : LBM_NONE;
+        if (via != LBM_NONE)
+            send_row(node, job, member->host, via, own);
     }
+}
+
+/* Nonzero if a row is of this host's stage, and of the same hosts. */
+static int
+counts(const struct diffuse *d, const struct sums_row *row)
+{
+    return row != NULL && row->stage == d->stage && (row->hosts == d->hosts || row->hosts == 0);
+}
+
+uint32_t
+lbm_mapping_sums_lap(const struct diffuse *d, uint64_t hosts)
+{
+    uint32_t lap = 0;
+    for (size_t i = 0; i < d->rows.n; i++) {
+        const struct sums_row *row = &d->rows.at[i];
+        if ((hosts == 0 || row->hosts == hosts) && row->stage / LBM_STAGE_LAP > lap)
+            lap = row->stage / LBM_STAGE_LAP;
+    }
+    return lap;
 }
 
 /* The highest stage that a host has told of. */
@@ -144,7 +204,8 @@ lbm_mapping_sums_state(const struct lbm_node *node, const struct job *job)
     enum sums_state state = SUMS_COMPLETE;
     for (size_t i = 0; i < node->view.members.n; i++) {
         const struct lbm_member *member = &node->view.members.at[i];
-        if (member->state != LBM_MEMBER_ACTIVE || lbm_mapping_sums_row(d, member->host, d->stage) != NULL ||
+        if (member->state != LBM_MEMBER_ACTIVE ||
+            counts(d, lbm_mapping_sums_row(d, member->host, d->stage)) ||
             (member->host != node->host && lbm_membership_is_excluded(node, member->host)) ||
             (d->stage >= LBM_STAGE_REMAP && lbm_membership_is_straggler(node, member->host)))
             continue;
@@ -163,26 +224,33 @@ lbm_mapping_on_sums(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__Sums *sums = message->sums;
     struct job *job = lbm_local_job(node, sums->job);
+    if (sums->to != 0 && sums->to - 1 != node->host) {
+        relay(node, message);
+        return;
+    }
+    uint32_t src = sums->of != 0 ? sums->of - 1 : message->src;
     unsigned m = job != NULL ? job->shard.m : 0;
-    if (job == NULL || (job->phase > LBM_PHASE_MAPPING) != (sums->stage >= LBM_STAGE_REMAP) ||
+    if (job == NULL || lbm_view_member(&node->view, src) == NULL ||
+        (job->phase > LBM_PHASE_MAPPING) != (sums->stage >= LBM_STAGE_REMAP) ||
         sums->n_sample != sums->n_sample_work * m ||
         !lbm_local_within_reach(node, message->src, "stage", sums->stage, job->diffuse.stage, LBM_STAGE_STEP))
         return;
     struct diffuse *d = &job->diffuse;
     d->heard = sums->stage > d->heard ? sums->stage : d->heard;
-    const struct sums_row *known = lbm_mapping_sums_row(d, message->src, sums->stage),
+    const struct sums_row *known = lbm_mapping_sums_row(d, src, sums->stage),
                           *own = lbm_mapping_sums_row(d, node->host, stage_of(d, node->host));
     int is_repeated = known != NULL && known->stamp >= sums->stamp;
     if (sums->stage < d->stage) { /* it has lost the thread, or what it lacks got lost */
         if (own != NULL && (own->stage > sums->stage || is_repeated))
-            send_row(node, job, message->src, own);
+            send_row(node, job, src, LBM_NONE, own);
         return;
     }
     if (is_repeated)
         return;
-    struct sums_row row = {.host = message->src,
+    struct sums_row row = {.host = src,
                            .stage = sums->stage,
                            .stamp = sums->stamp,
+                           .hosts = sums->hosts,
                            .n = (uint32_t)sums->n_value,
                            .n_sample = (uint32_t)sums->n_sample_work,
                            .value = lbm_copy(sums->value, sums->n_value, sizeof *sums->value),
@@ -204,6 +272,6 @@ lbm_mapping_sums_total(const struct diffuse *d, size_t n, double *sum)
 {
     memset(sum, 0, n * sizeof *sum);
     for (size_t i = 0; i < d->rows.n; i++)
-        for (size_t k = 0; d->rows.at[i].stage == d->stage && d->rows.at[i].n == n && k < n; k++)
+        for (size_t k = 0; counts(d, &d->rows.at[i]) && d->rows.at[i].n == n && k < n; k++)
             sum[k] += d->rows.at[i].value[k];
 }

@@ -108,6 +108,75 @@ parts_become_a_mapping(void **state)
     scene_free(&scene);
 }
 
+/* ---- a guest that one host reads, and spreads ---- */
+
+static uint32_t
+begin_spread(struct scene *scene, uint32_t host)
+{
+    char copy[sizeof name];
+    memcpy(copy, name, sizeof name);
+    Lbm__SubmitBegin begin = LBM__SUBMIT_BEGIN__INIT;
+    begin.name = copy;
+    begin.vertices = scene->g.n;
+    begin.edges = lbm_graph_directions(&scene->g) / 2;
+    begin.start = LBM_START_DIFFUSE;
+    begin.seed = 1;
+    begin.imbalance = 0.03;
+    begin.spread = 1;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_SUBMIT_BEGIN;
+    request.submit_begin = &begin;
+    const Lbm__Response *response = cluster_ask(scene->cluster, host, 0, &request);
+    return response != NULL ? response->code : LBM_E_TIMEOUT;
+}
+
+static int
+is_refused(struct cluster *cluster, void *arg)
+{
+    const Lbm__Response *response = cluster_reply(cluster, *(uint32_t *)arg, 0);
+    return response != NULL && response->code != LBM_OK;
+}
+
+/* Each host has a part of it before the job begins, the one that reads no more than others. */
+static void
+a_guest_is_spread_as_it_is_read(void **state)
+{
+    (void)state;
+    struct scene scene;
+    scene_new(&scene, "mesh:3x3", "airfoil:2500", &scene_without_faults);
+    assert_int_equal(begin_spread(&scene, 4), LBM_OK);
+    send_part(&scene, 0, 1, 4); /* all rows in one message */
+    assert_true(cluster_run(scene.cluster, 10000000, knows_job, NULL));
+    assert_in_range(scene_largest_load(&scene), scene.g.n / 9, scene.g.n / 9 + 1);
+    scene_expect_settled(&scene, 60);
+    assert_true((double)scene_hop_bytes(&scene) <= 1.15 * (double)scene_planned(&scene));
+    scene_free(&scene);
+}
+
+/* The end of a guest whose rows have not come is refused; later it may be read again. */
+static void
+rows_that_do_not_come_are_no_job(void **state)
+{
+    (void)state;
+    struct scene scene;
+    uint32_t host = 0;
+    scene_new(&scene, "mesh:2x2", "lattice:20x20", &scene_without_faults);
+    assert_int_equal(begin_spread(&scene, host), LBM_OK);
+    Lbm__Empty empty = LBM__EMPTY__INIT;
+    Lbm__Request done = LBM__REQUEST__INIT;
+    done.what_case = LBM__REQUEST__WHAT_SUBMIT_END;
+    done.submit_end = &empty;
+    cluster_request(scene.cluster, host, 0, &done); /* without any rows */
+    assert_true(cluster_run(scene.cluster, 10000000, is_refused, &host));
+    cluster_run(scene.cluster, 130000000, NULL, NULL);
+    assert_false(cluster_has_job(scene.cluster, 1, name));
+    assert_int_equal(begin_spread(&scene, host), LBM_OK);
+    send_part(&scene, 0, 1, host);
+    assert_true(cluster_run(scene.cluster, 10000000, knows_job, NULL));
+    scene_expect_settled(&scene, 60);
+    scene_free(&scene);
+}
+
 /* Vertex v becomes `step` v, modulo their number, so that neighbours are all over the guest. */
 static void
 scatter(struct lbm_graph *g, uint32_t step)
@@ -238,6 +307,8 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parts_become_a_mapping),
+        cmocka_unit_test(a_guest_is_spread_as_it_is_read),
+        cmocka_unit_test(rows_that_do_not_come_are_no_job),
         cmocka_unit_test(parts_without_neighbours_inside_diffuse),
         cmocka_unit_test(no_host_gets_much_of_what_diffuses),
         cmocka_unit_test(a_part_comes_once),
