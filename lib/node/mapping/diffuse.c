@@ -47,6 +47,7 @@ lbm_mapping_diffuse_free(struct job *job)
 {
     struct diffuse *d = &job->diffuse;
     lbm_mapping_sums_free(d);
+    lbm_cuts_free(&d->cuts);
     lbm_mapping_waves_free(&d->waves);
     lbm_mapping_levels_free(&d->levels);
     for (int k = 0; k < DIFFUSE_ROTATIONS; k++)
@@ -184,20 +185,46 @@ conclude(struct lbm_node *node, struct job *job, const struct lbm_job_entry *ent
     }
 }
 
-/* The highest stage that anybody has told of. */
+void
+lbm_mapping_diffuse_complete(struct lbm_node *node, struct job *job, struct sums_row *sum)
+{
+    const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
+    enum lbm_err err = LBM_OK;
+    switch (kind_of(job->diffuse.stage)) {
+    case KIND_PLACES:
+        err = lbm_mapping_regions_complete_places(node, job, entry, sum);
+        break;
+    case KIND_REGIONS:
+        err = lbm_mapping_regions_complete(node, job, entry, sum);
+        break;
+    case KIND_LABELS:
+        err = lbm_mapping_choice_complete(node, entry, sum);
+        break;
+    case KIND_WAVES:
+    case KIND_RECORDS:
+        break;
+    }
+    if (err != LBM_OK)
+        lbm_core_fail(node, err);
+}
+
+/* The highest stage that anybody has told of; of a sum of all, the one after it. */
 static uint32_t
 highest(const struct diffuse *d)
 {
-    uint32_t stage = 0;
-    for (size_t i = 0; i < d->rows.n; i++)
+    uint32_t stage = d->is_tree && d->total.stage != 0 ? d->total.stage + 1 : 0;
+    for (size_t i = 0; !d->is_tree && i < d->rows.n; i++)
         stage = d->rows.at[i].stage > stage ? d->rows.at[i].stage : stage;
     return stage;
 }
 
 static void
-go_to(struct job *job, uint32_t stage)
+go_to(const struct lbm_node *node, struct job *job, uint32_t stage)
 {
     struct diffuse *d = &job->diffuse;
+    d->has_pushed = 0;
+    d->since_us = node->now_us;
+    d->tree_us = node->now_us + SUMS_AGAIN_US;
     lbm_mapping_choice_forget(d);
     d->stage = stage;
     d->has_begun = d->is_told = 0;
@@ -223,20 +250,29 @@ step(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
         lbm_core_fail(node, LBM_E_NOMEM);
         return 0;
     }
-    if (d->is_told && kind_of(d->stage) == KIND_WAVES && !lbm_mapping_waves_tick(node, job, entry))
+    if (d->is_told && kind_of(d->stage) == KIND_WAVES && !lbm_mapping_waves_tick(node, job, entry)) {
         d->is_told = 0; /* something has become shorter since */
+        if (d->is_tree)
+            lbm_mapping_tree_take_back(node, job);
+    }
+    if (d->is_told && d->is_tree && kind_of(d->stage) == KIND_LABELS)
+        lbm_mapping_labels_answer(node, job);
+    if (d->is_tree && !d->is_told && d->total.stage >= d->stage) { /* it was silent, and is skipped */
+        go_to(node, job, highest(d));
+        return d->stage <= STAGE_LAST;
+    }
     if (!d->is_told && !work(node, job, entry))
         return 0;
     if (node->failed != LBM_OK)
         return 0;
     enum sums_state state = lbm_mapping_sums_state(node, job);
     if (state == SUMS_PASSED) {
-        go_to(job, highest(d) > d->stage ? highest(d) : d->stage + 1);
+        go_to(node, job, highest(d) > d->stage ? highest(d) : d->stage + 1);
         return d->stage <= STAGE_LAST;
     }
     if (state == SUMS_COMPLETE) {
         conclude(node, job, entry);
-        go_to(job, next_of(d));
+        go_to(node, job, next_of(d));
         return d->stage <= STAGE_LAST;
     }
     if (node->now_us >= d->told_us) {
@@ -261,7 +297,10 @@ static void
 hosts_changed(const struct lbm_node *node, struct job *job)
 {
     struct diffuse *d = &job->diffuse;
+    if (d->topology == node->view.topology && d->hosts != 0)
+        return;
     uint64_t hash = lbm_mapping_hosts_hash(node);
+    d->topology = node->view.topology;
     if (hash == d->hosts)
         return;
     d->hosts = hash;
@@ -270,7 +309,12 @@ hosts_changed(const struct lbm_node *node, struct job *job)
     d->label = NULL;
     lbm_mapping_levels_free(&d->levels);
     lbm_mapping_labels_free(&d->labels);
-    d->has_begun = d->is_told = 0;
+    d->has_begun = d->is_told = d->has_pushed = 0;
+    d->since_us = node->now_us;
+    lbm_cuts_free(&d->cuts);
+    if (d->is_tree || lbm_mapping_tree_is_used(node)) /* what was told is of other hosts */
+        lbm_mapping_sums_forget(d, UINT32_MAX);
+    d->is_tree = lbm_mapping_tree_is_used(node);
 }
 
 void
@@ -282,14 +326,18 @@ lbm_mapping_diffuse_timer(struct lbm_node *node, struct job *job, const struct l
         return;
     hosts_changed(node, job);
     if (job->heard_phase >= LBM_PHASE_BALANCING && d->stage <= STAGE_LAST)
-        go_to(job, STAGE_LAST + 1); /* the others have done without this host */
+        go_to(node, job, STAGE_LAST + 1); /* the others have done without this host */
     if (d->stage == 0)
-        go_to(job, highest(d) > STAGE_WAVES + 1 ? highest(d) : STAGE_WAVES);
+        go_to(node, job, highest(d) > STAGE_WAVES + 1 ? highest(d) : STAGE_WAVES);
     while (d->stage <= STAGE_LAST && node->failed == LBM_OK && step(node, job, entry))
         ;
+    if (d->is_tree)
+        lbm_mapping_tree_timer(node, job);
+    if (d->is_tree && d->is_told && d->stage <= STAGE_LAST && kind_of(d->stage) != KIND_WAVES)
+        job->tick_us = node->now_us + TREE_TICK_US; /* what comes from others wakes this host */
     if (d->stage <= STAGE_LAST)
         return;
-    if (!d->is_told) /* for those that still wait, and may have missed something */
+    if (!d->is_told && !d->is_tree) /* for those that still wait, and may have missed something */
         lbm_mapping_sums_tell(node, job, 0, NULL, 0, NULL, NULL);
     uint32_t waiting = lbm_migration_queue_pump(node, job);
     int ready = waiting == 0 && !lbm_migration_waits(node, job);

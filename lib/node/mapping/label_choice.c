@@ -153,6 +153,9 @@ lbm_mapping_choice_again(struct lbm_node *node, struct job *job, const struct lb
 /* What a host adds in KIND_LABELS: hop-bytes of the labels to begin with, of those now; whether others hold
  * neighbours; how many vertices it has; loads of both. */
 enum { LABELS_SHARED = 2, LABELS_COUNT, LABELS_LOADS };
+/* In a large cluster what goes to all are, instead of loads, the cost of both and what the fullest hosts have
+ * beyond their bounds. */
+enum { LABELS_COST = LABELS_LOADS, LABELS_EXCESS = LABELS_COST + 2, LABELS_TOLD = LABELS_EXCESS + 2 };
 
 void
 lbm_mapping_choice_tell(struct lbm_node *node, struct job *job)
@@ -175,17 +178,55 @@ lbm_mapping_choice_tell(struct lbm_node *node, struct job *job)
     free(value);
 }
 
+enum lbm_err
+lbm_mapping_choice_complete(struct lbm_node *node, const struct lbm_job_entry *entry, struct sums_row *sum)
+{
+    uint32_t n_hosts = node->view.hosts.n;
+    double *value = lbm_alloc(LABELS_TOLD, sizeof *value);
+    if (value == NULL)
+        return LBM_E_NOMEM;
+    if (sum->n == LABELS_LOADS + 2 * n_hosts) {
+        memcpy(value, sum->value, LABELS_LOADS * sizeof *value);
+        for (uint32_t k = 0; k < 2; k++) {
+            const double *load = &sum->value[LABELS_LOADS + (size_t)k * n_hosts];
+            value[LABELS_COST + k] = lbm_mapping_labels_cost(node, entry, sum->value[k], load);
+            value[LABELS_EXCESS + k] = lbm_mapping_labels_excess(node, entry, load);
+        }
+    }
+    free(sum->value);
+    sum->value = value;
+    sum->n = LABELS_TOLD;
+    return LBM_OK;
+}
+
+/* The same of a sum of a large cluster. */
+static void
+compare_told(const struct job *job, struct choice_cost *out)
+{
+    double sum[LABELS_TOLD];
+    lbm_mapping_sums_total(&job->diffuse, LABELS_TOLD, sum);
+    *out = (struct choice_cost){.before = sum[LABELS_COST],
+                                .now = sum[LABELS_COST + 1],
+                                .is_better = sum[LABELS_COST + 1] < sum[LABELS_COST],
+                                .is_more_even = sum[LABELS_EXCESS + 1] < sum[LABELS_EXCESS],
+                                .is_shared = sum[LABELS_SHARED] != 0};
+}
+
 int
 lbm_mapping_choice_compare(struct lbm_node *node, const struct job *job, const struct lbm_job_entry *entry,
                            struct choice_cost *out)
 {
     const struct diffuse *d = &job->diffuse;
+    if (d->is_tree && d->labels.n_hosts == node->view.hosts.n && d->levels.version == job->shard.built) {
+        compare_told(job, out);
+        return 1;
+    }
     uint32_t n_hosts = d->labels.n_hosts, self = lbm_view_number(&node->view, node->host);
     size_t n = LABELS_LOADS + 2 * (size_t)n_hosts;
     double *sum = lbm_alloc(n, sizeof *sum);
     if (sum == NULL)
         lbm_core_fail(node, LBM_E_NOMEM);
-    if (sum == NULL || n_hosts != node->view.hosts.n || d->levels.version != job->shard.built) {
+    if (sum == NULL || d->is_tree || n_hosts != node->view.hosts.n || d->levels.version != job->shard.built) {
         free(sum);
         return 0;
     }
