@@ -93,6 +93,18 @@ ask_at_once(struct cluster *c, uint32_t host, Lbm__Request *request)
     return response != NULL ? (enum lbm_err)response->code : LBM_E_TIMEOUT;
 }
 
+static void
+fill_begin(const struct cluster *c, char *name, const struct lbm_graph *g, enum lbm_start start,
+           Lbm__SubmitBegin *begin)
+{
+    begin->name = name;
+    begin->vertices = g->n;
+    begin->edges = lbm_graph_directions(g) / 2;
+    begin->start = start;
+    begin->seed = c->options.job_seed != 0 ? c->options.job_seed : 1;
+    begin->imbalance = c->options.imbalance == 0 ? 0.03 : fmax(0, c->options.imbalance);
+}
+
 static enum lbm_err
 send_begin(struct cluster *c, uint32_t host, const char *name, const struct lbm_graph *g,
            enum lbm_start start)
@@ -100,35 +112,31 @@ send_begin(struct cluster *c, uint32_t host, const char *name, const struct lbm_
     char copy[LBM_NAME_MAX + 1];
     snprintf(copy, sizeof copy, "%s", name);
     Lbm__SubmitBegin begin = LBM__SUBMIT_BEGIN__INIT;
-    begin.name = copy;
-    begin.vertices = g->n;
-    begin.edges = lbm_graph_directions(g) / 2;
-    begin.start = start;
-    begin.seed = c->options.job_seed != 0 ? c->options.job_seed : 1;
-    begin.imbalance = c->options.imbalance == 0 ? 0.03 : fmax(0, c->options.imbalance);
+    fill_begin(c, copy, g, start, &begin);
     Lbm__Request request = LBM__REQUEST__INIT;
     request.what_case = LBM__REQUEST__WHAT_SUBMIT_BEGIN;
     request.submit_begin = &begin;
     return ask_at_once(c, host, &request);
 }
 
+/* Rows from `first` up to `end`. */
 static enum lbm_err
-send_rows(struct cluster *c, uint32_t host, const struct lbm_graph *g)
+send_rows(struct cluster *c, uint32_t host, const struct lbm_graph *g, uint32_t first, uint32_t end)
 {
-    uint32_t *degree = lbm_alloc(g->n, sizeof *degree);
-    for (uint32_t v = 0; v < g->n; v++)
-        degree[v] = (uint32_t)(g->offset[v + 1] - g->offset[v]);
+    uint32_t *degree = lbm_alloc(end - first, sizeof *degree);
+    for (uint32_t v = first; v < end; v++)
+        degree[v - first] = (uint32_t)(g->offset[v + 1] - g->offset[v]);
     Lbm__SubmitRows rows = LBM__SUBMIT_ROWS__INIT;
-    rows.n_degree = g->n;
+    rows.n_degree = end - first;
     rows.degree = degree;
-    rows.n_neighbour = lbm_graph_directions(g);
-    rows.neighbour = g->target;
+    rows.n_neighbour = g->offset[end] - g->offset[first];
+    rows.neighbour = g->target + g->offset[first];
     rows.n_weight = g->weight != NULL ? rows.n_neighbour : 0;
-    rows.weight = g->weight;
-    rows.n_work = g->work != NULL ? g->n : 0;
-    rows.work = g->work;
-    rows.n_pin = g->pin != NULL ? g->n : 0;
-    rows.pin = g->pin;
+    rows.weight = g->weight != NULL ? g->weight + g->offset[first] : NULL;
+    rows.n_work = g->work != NULL ? end - first : 0;
+    rows.work = g->work != NULL ? g->work + first : NULL;
+    rows.n_pin = g->pin != NULL ? end - first : 0;
+    rows.pin = g->pin != NULL ? g->pin + first : NULL;
     Lbm__Request request = LBM__REQUEST__INIT;
     request.what_case = LBM__REQUEST__WHAT_SUBMIT_ROWS;
     request.submit_rows = &rows;
@@ -137,20 +145,26 @@ send_rows(struct cluster *c, uint32_t host, const struct lbm_graph *g)
     return err;
 }
 
+static void
+send_end(struct cluster *c, uint32_t host)
+{
+    Lbm__Empty empty = LBM__EMPTY__INIT;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_SUBMIT_END;
+    request.submit_end = &empty;
+    cluster_request(c, host, 0, &request);
+}
+
 enum lbm_err
 cluster_send_guest(struct cluster *c, uint32_t host, const char *name, const struct lbm_graph *g,
                    enum lbm_start start)
 {
     enum lbm_err err = send_begin(c, host, name, g, start);
     if (err == LBM_OK && cluster_is_up(c, host))
-        err = send_rows(c, host, g);
+        err = send_rows(c, host, g, 0, g->n);
     if (err != LBM_OK || !cluster_is_up(c, host))
         return err;
-    Lbm__Empty empty = LBM__EMPTY__INIT;
-    Lbm__Request request = LBM__REQUEST__INIT;
-    request.what_case = LBM__REQUEST__WHAT_SUBMIT_END;
-    request.submit_end = &empty;
-    cluster_request(c, host, 0, &request);
+    send_end(c, host);
     return LBM_OK;
 }
 
@@ -164,6 +178,56 @@ cluster_submit(struct cluster *c, uint32_t host, const char *name, const struct 
     if (!cluster_run(c, 10000000, has_last_reply, &host))
         return LBM_E_TIMEOUT;
     return (enum lbm_err)cluster_reply(c, host, c->machine[host].replies.n - 1)->code;
+}
+
+/* Slice i of n: as many rows as any other, give or take one. */
+static enum lbm_err
+send_slice_begin(struct cluster *c, uint32_t host, const char *name, const struct lbm_graph *g,
+                 enum lbm_start start, uint32_t i, uint32_t n)
+{
+    char copy[LBM_NAME_MAX + 1];
+    snprintf(copy, sizeof copy, "%s", name);
+    Lbm__SubmitBegin begin = LBM__SUBMIT_BEGIN__INIT;
+    fill_begin(c, copy, g, start, &begin);
+    begin.parts = n;
+    begin.part = i;
+    begin.first = (uint32_t)((uint64_t)g->n * i / n);
+    begin.rows = (uint32_t)((uint64_t)g->n * (i + 1) / n) - begin.first;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_SUBMIT_BEGIN;
+    request.submit_begin = &begin;
+    const Lbm__Response *response = cluster_ask(c, host, 0, &request);
+    return response != NULL ? (enum lbm_err)response->code : LBM_E_TIMEOUT;
+}
+
+struct knows {
+    uint32_t host;
+    const char *name;
+};
+
+static int
+knows_job(struct cluster *c, void *arg)
+{
+    const struct knows *knows = arg;
+    return cluster_has_job(c, knows->host, knows->name);
+}
+
+enum lbm_err
+cluster_submit_slices(struct cluster *c, uint32_t n, const char *name, const struct lbm_graph *g,
+                      enum lbm_start start)
+{
+    enum lbm_err err = LBM_OK;
+    for (uint32_t i = 0; i < n && err == LBM_OK; i++)
+        err = send_slice_begin(c, (uint32_t)((uint64_t)c->n * i / n), name, g, start, i, n);
+    for (uint32_t i = 0; i < n && err == LBM_OK; i++) {
+        uint32_t host = (uint32_t)((uint64_t)c->n * i / n);
+        err = send_rows(c, host, g, (uint32_t)((uint64_t)g->n * i / n),
+                        (uint32_t)((uint64_t)g->n * (i + 1) / n));
+        if (err == LBM_OK)
+            send_end(c, host);
+    }
+    struct knows knows = {0, name};
+    return err != LBM_OK || cluster_run(c, 60000000, knows_job, &knows) ? err : LBM_E_TIMEOUT;
 }
 
 const Lbm__JobEntry *

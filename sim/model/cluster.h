@@ -222,6 +222,10 @@ const Lbm__Response *cluster_ask(struct cluster *cluster, uint32_t host, uint32_
 enum lbm_err cluster_submit(struct cluster *cluster, uint32_t host, const char *name,
                             const struct lbm_graph *g, enum lbm_start start);
 
+/* Submit a graph in n slices, to hosts evenly apart, and wait until host 0 knows the job. */
+enum lbm_err cluster_submit_slices(struct cluster *cluster, uint32_t n, const char *name,
+                                   const struct lbm_graph *g, enum lbm_start start);
+
 /* The same without waiting for the log: the last reply may come later, or never. */
 enum lbm_err cluster_send_guest(struct cluster *cluster, uint32_t host, const char *name,
                                 const struct lbm_graph *g, enum lbm_start start);

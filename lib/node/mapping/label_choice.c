@@ -199,9 +199,17 @@ lbm_mapping_choice_complete(struct lbm_node *node, const struct lbm_job_entry *e
     return LBM_OK;
 }
 
+static void
+note_costs(struct lbm_node *node, const struct job *job, const double *sum, const struct choice_cost *cost)
+{
+    lbm_core_note(node, LBM_NOTE_DEBUG,
+                  "job %016" PRIx64 ": hop-bytes %.0f, annealed %.0f (%.0f, %.0f with what is too much)",
+                  job->id, sum[0] / 2, sum[1] / 2, cost->before / 2, cost->now / 2);
+}
+
 /* The same of a sum of a large cluster. */
 static void
-compare_told(const struct job *job, struct choice_cost *out)
+compare_told(struct lbm_node *node, const struct job *job, struct choice_cost *out)
 {
     double sum[LABELS_TOLD];
     lbm_mapping_sums_total(&job->diffuse, LABELS_TOLD, sum);
@@ -210,6 +218,7 @@ compare_told(const struct job *job, struct choice_cost *out)
                                 .is_better = sum[LABELS_COST + 1] < sum[LABELS_COST],
                                 .is_more_even = sum[LABELS_EXCESS + 1] < sum[LABELS_EXCESS],
                                 .is_shared = sum[LABELS_SHARED] != 0};
+    note_costs(node, job, sum, out);
 }
 
 int
@@ -218,7 +227,7 @@ lbm_mapping_choice_compare(struct lbm_node *node, const struct job *job, const s
 {
     const struct diffuse *d = &job->diffuse;
     if (d->is_tree && d->labels.n_hosts == node->view.hosts.n && d->levels.version == job->shard.built) {
-        compare_told(job, out);
+        compare_told(node, job, out);
         return 1;
     }
     uint32_t n_hosts = d->labels.n_hosts, self = lbm_view_number(&node->view, node->host);
@@ -241,9 +250,7 @@ lbm_mapping_choice_compare(struct lbm_node *node, const struct job *job, const s
         out->work += (uint64_t)sum[LABELS_LOADS + p];
     out->is_shared = sum[LABELS_SHARED] != 0;
     out->load_here = self < n_hosts ? sum[LABELS_LOADS + n_hosts + self] : 0;
-    lbm_core_note(node, LBM_NOTE_DEBUG,
-                  "job %016" PRIx64 ": hop-bytes %.0f, annealed %.0f (%.0f, %.0f with what is too much)",
-                  job->id, sum[0] / 2, sum[1] / 2, out->before / 2, out->now / 2);
+    note_costs(node, job, sum, out);
     free(sum);
     return 1;
 }
