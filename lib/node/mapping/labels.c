@@ -544,7 +544,6 @@ lbm_mapping_labels_answer(struct lbm_node *node, struct job *job)
     struct labels *l = &job->diffuse.labels;
     if (l->label == NULL || !l->is_news || !job->shard.patch.valid)
         return;
-    add_up(node, l);
     tell(node, job, 0, 1);
 }
 
@@ -557,6 +556,8 @@ tell(struct lbm_node *node, struct job *job, int all, int loads)
     LBM_VEC(uint64_t) work = {0};
     enum lbm_err err = gather(node, job, all, &batches);
     int is_asking = l->is_known != NULL;
+    if (is_asking)
+        add_up(node, l); /* more may have told since */
     if (is_asking && loads && err == LBM_OK)
         err = add_concerned(node, l, all, &batches);
     if (is_asking && err == LBM_OK && (lbm_vec_push(&host, 0) != LBM_OK || lbm_vec_push(&work, 0) != LBM_OK))

@@ -233,6 +233,11 @@ lbm_mapping_tree_on_sums(struct lbm_node *node, struct job *job, const Lbm__Peer
         lbm_mapping_sums_send(node, job, message->src, &d->total, SUMS_PART_ALL);
         return;
     }
+    if (sums->stage < d->stage) { /* a stage that all have left out */
+        const struct sums_row last = {.stage = d->stage - 1};
+        lbm_mapping_sums_send(node, job, message->src, &last, SUMS_PART_ALL);
+        return;
+    }
     const struct sums_row *known = lbm_mapping_sums_row(d, message->src, sums->stage);
     if (known != NULL && known->stamp >= sums->stamp)
         return;
