@@ -185,20 +185,21 @@ conclude(struct lbm_node *node, struct job *job, const struct lbm_job_entry *ent
     }
 }
 
-void
-lbm_mapping_diffuse_complete(struct lbm_node *node, struct job *job, struct sums_row *sum)
+/* All have told the first host of a large cluster: what goes to all instead of their sum. */
+static void
+complete(struct lbm_node *node, struct job *job, struct sums_row *sum)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
     enum lbm_err err = LBM_OK;
     switch (kind_of(job->diffuse.stage)) {
     case KIND_PLACES:
-        err = lbm_mapping_regions_complete_places(node, job, entry, sum);
+        err = lbm_mapping_regions_total_places(node, job, entry, sum);
         break;
     case KIND_REGIONS:
-        err = lbm_mapping_regions_complete(node, job, entry, sum);
+        err = lbm_mapping_regions_total(node, job, entry, sum);
         break;
     case KIND_LABELS:
-        err = lbm_mapping_choice_complete(node, entry, sum);
+        err = lbm_mapping_choice_total(node, entry, sum);
         break;
     case KIND_WAVES:
     case KIND_RECORDS:
@@ -253,7 +254,7 @@ step(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
     if (d->is_told && kind_of(d->stage) == KIND_WAVES && !lbm_mapping_waves_tick(node, job, entry)) {
         d->is_told = 0; /* something has become shorter since */
         if (d->is_tree)
-            lbm_mapping_tree_take_back(node, job);
+            lbm_mapping_tree_withdraw(node, job);
     }
     if (d->is_told && d->is_tree && kind_of(d->stage) == KIND_LABELS)
         lbm_mapping_labels_answer(node, job);
@@ -312,9 +313,10 @@ hosts_changed(const struct lbm_node *node, struct job *job)
     d->has_begun = d->is_told = d->has_pushed = 0;
     d->since_us = node->now_us;
     lbm_cuts_free(&d->cuts);
-    if (d->is_tree || lbm_mapping_tree_is_used(node)) /* what was told is of other hosts */
+    if (d->is_tree || lbm_mapping_tree_is_large(node)) /* what was told is of other hosts */
         lbm_mapping_sums_forget(d, UINT32_MAX);
-    d->is_tree = lbm_mapping_tree_is_used(node);
+    d->is_tree = lbm_mapping_tree_is_large(node);
+    d->complete = complete;
 }
 
 void

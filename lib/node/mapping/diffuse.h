@@ -18,6 +18,9 @@ enum {
     LBM_STAGE_REMAP = 32 /* of a job that runs: the first time */
 };
 
+struct lbm_node;
+struct job;
+
 /* What one host has added to the sum of a stage. */
 struct sums_row {
     uint32_t host, stage;
@@ -100,9 +103,10 @@ struct diffuse {
     LBM_VEC(struct sums_row) rows; /* by host, then stage */
     /* In a large cluster sums go along a tree; rows are of this host, and of others with all below them: */
     int is_tree;
-    int has_pushed;        /* what is below this host has been told, in this stage */
-    int64_t since_us;      /* when the stage began */
-    int64_t tree_us;       /* when hosts above and below are told again */
+    int has_pushed;   /* what is below this host has been told, in this stage */
+    int64_t since_us; /* when the stage began */
+    int64_t tree_us;  /* when hosts above and below are told again */
+    void (*complete)(struct lbm_node *node, struct job *job, struct sums_row *sum); /* what all told */
     struct sums_row total; /* what has last come of all; stage 0: nothing yet */
     struct lbm_cuts cuts;  /* of sites; n 0: none yet. Where places are cut: weight */
     uint64_t topology;     /* of the view that `hosts` is of */

@@ -37,13 +37,15 @@ enum sums_part {
     SUMS_PART_NONE = 3 /* nothing: its sender is there */
 };
 
+/* Free the numbers and the sample of a row. */
 void lbm_mapping_sums_free_row(struct sums_row *row);
 /* Forget what one host has told in one stage. */
 void lbm_mapping_sums_drop(struct diffuse *d, uint32_t host, uint32_t stage);
 /* Take a row, in its place; it replaces an older one. The node fails if memory is short. */
 void lbm_mapping_sums_put(struct lbm_node *node, struct diffuse *d, struct sums_row row);
 /* Returns the next stamp of this host. */
-uint64_t lbm_mapping_sums_stamp(const struct lbm_node *node, struct diffuse *d);
+uint64_t lbm_mapping_sums_number(const struct lbm_node *node, struct diffuse *d);
+/* Send a row. In: row: its stage, stamp, numbers and sample; part: what it is of. */
 void lbm_mapping_sums_send(struct lbm_node *node, const struct job *job, uint32_t to,
                            const struct sums_row *row, enum sums_part part);
 /* The row of a message. Errors: LBM_E_NOMEM. *out owned by the caller. */
@@ -54,15 +56,17 @@ enum lbm_err lbm_mapping_sums_add(struct sums_row *sum, const struct sums_row *r
 
 /* ---- sums_tree.c ---- */
 
-/* Returns nonzero if there are so many hosts that sums go along a tree. */
-int lbm_mapping_tree_is_used(const struct lbm_node *node);
+/* Returns nonzero if the cluster is large, and sums go along a tree. */
+int lbm_mapping_tree_is_large(const struct lbm_node *node);
 /* What this host adds to the present stage has been put: tell it once all below have told. */
 void lbm_mapping_tree_tell(struct lbm_node *node, struct job *job);
 /* What this host has told in the present stage is void. */
-void lbm_mapping_tree_take_back(struct lbm_node *node, struct job *job);
+void lbm_mapping_tree_withdraw(struct lbm_node *node, struct job *job);
 /* Tell hosts above and below again what they may have missed. */
 void lbm_mapping_tree_timer(struct lbm_node *node, struct job *job);
+/* Returns whether the total of this host's stage is there. */
 enum sums_state lbm_mapping_tree_state(const struct job *job);
+/* Sums, of a part of the tree: what others have told, or what came of it. */
 void lbm_mapping_tree_on_sums(struct lbm_node *node, struct job *job, const Lbm__Peer *message);
 
 /* Add up what was told in this host's stage, as n values. Out: sum [n]. */
@@ -83,12 +87,12 @@ void lbm_mapping_regions_tell(struct lbm_node *node, struct job *job);
 void lbm_mapping_regions_choose(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
 /* In a large cluster the first host does that once for all: what goes to all is where places are cut, or what
  * rotations cost. In/out: sum. Errors: LBM_E_NOMEM. */
-enum lbm_err lbm_mapping_regions_complete_places(struct lbm_node *node, const struct job *job,
-                                                 const struct lbm_job_entry *entry,
-                                                 struct sums_row *sum) LBM_MUST_CHECK;
-enum lbm_err lbm_mapping_regions_complete(struct lbm_node *node, const struct job *job,
-                                          const struct lbm_job_entry *entry,
-                                          struct sums_row *sum) LBM_MUST_CHECK;
+enum lbm_err lbm_mapping_regions_total_places(struct lbm_node *node, const struct job *job,
+                                              const struct lbm_job_entry *entry,
+                                              struct sums_row *sum) LBM_MUST_CHECK;
+enum lbm_err lbm_mapping_regions_total(struct lbm_node *node, const struct job *job,
+                                       const struct lbm_job_entry *entry,
+                                       struct sums_row *sum) LBM_MUST_CHECK;
 /* Renormalize coordinates themselves, with the map that all have, before they diffuse on. */
 void lbm_mapping_regions_renormalize(struct job *job);
 
@@ -118,8 +122,8 @@ struct choice_cost {
 int lbm_mapping_choice_compare(struct lbm_node *node, const struct job *job,
                                const struct lbm_job_entry *entry, struct choice_cost *out);
 /* In a large cluster the first host works out the costs, for all. In/out: sum. Errors: LBM_E_NOMEM. */
-enum lbm_err lbm_mapping_choice_complete(struct lbm_node *node, const struct lbm_job_entry *entry,
-                                         struct sums_row *sum) LBM_MUST_CHECK;
+enum lbm_err lbm_mapping_choice_total(struct lbm_node *node, const struct lbm_job_entry *entry,
+                                      struct sums_row *sum) LBM_MUST_CHECK;
 /* Costs of all are told: the better labels are the ones that records follow. */
 void lbm_mapping_choice_take(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
 /* Forget the tries of annealing. */
@@ -183,10 +187,6 @@ void lbm_mapping_labels_free(struct labels *l);
 enum lbm_err lbm_mapping_labels_end(struct job *job, const uint32_t *first) LBM_MUST_CHECK;
 
 /* ---- diffuse.c ---- */
-
-/* All have told the first host of a large cluster: what goes to all instead of their sum. In/out: sum. The
- * node fails if memory is short. */
-void lbm_mapping_diffuse_complete(struct lbm_node *node, struct job *job, struct sums_row *sum);
 
 /* Returns a hash of the ids that numbers of hosts stand for. */
 uint64_t lbm_mapping_hosts_hash(const struct lbm_node *node);

@@ -12,7 +12,8 @@
 #include "node/mapping/mapping.h"
 #include "node/records/records.h"
 
-enum { TRIES = 8 /* of annealing, by a host that waits for nobody */ };
+/* Tries of annealing, by a host that waits for nobody; of a large cluster fewer, the larger the guest. */
+enum { TRIES = 8, TRIES_LEAST = 2, TRIES_SIZE = 1 << 22 };
 
 void
 lbm_mapping_choice_forget(struct diffuse *d)
@@ -108,6 +109,14 @@ lbm_mapping_choice_begin(struct lbm_node *node, struct job *job, const struct lb
     return err;
 }
 
+static uint32_t
+tries_of(const struct job *job)
+{
+    const struct lbm_graph *g = &job->shard.patch.g;
+    uint64_t tries = job->diffuse.is_tree ? TRIES_SIZE / (g->n + lbm_graph_directions(g)) : TRIES;
+    return tries > TRIES ? TRIES : tries < TRIES_LEAST ? TRIES_LEAST : (uint32_t)tries;
+}
+
 /* A host whose neighbours are all here waits for nobody: it anneals several times, from the labels to begin
  * with, from the best so far, from the halves, from the best again, and keeps the best. Which start leads
  * further cannot be told by what it costs. Returns nonzero if it begins again, or fails. */
@@ -133,7 +142,7 @@ lbm_mapping_choice_again(struct lbm_node *node, struct job *job, const struct lb
         memcpy(d->best, d->labels.label, n * sizeof *d->best);
         d->best_cost = own;
     }
-    int is_again = ++d->tries < TRIES;
+    int is_again = ++d->tries < tries_of(job);
     uint32_t *from =
         err == LBM_OK ? lbm_copy(is_again && d->tries % 2 == 0 ? d->origin : d->best, n, sizeof *from) : NULL;
     if (err == LBM_OK && from == NULL)
@@ -179,7 +188,7 @@ lbm_mapping_choice_tell(struct lbm_node *node, struct job *job)
 }
 
 enum lbm_err
-lbm_mapping_choice_complete(struct lbm_node *node, const struct lbm_job_entry *entry, struct sums_row *sum)
+lbm_mapping_choice_total(struct lbm_node *node, const struct lbm_job_entry *entry, struct sums_row *sum)
 {
     uint32_t n_hosts = node->view.hosts.n;
     double *value = lbm_alloc(LABELS_TOLD, sizeof *value);

@@ -185,8 +185,8 @@ cut(const struct lbm_node *node, const struct job *job, const struct lbm_affine 
 }
 
 enum lbm_err
-lbm_mapping_regions_complete_places(struct lbm_node *node, const struct job *job,
-                                    const struct lbm_job_entry *entry, struct sums_row *sum)
+lbm_mapping_regions_total_places(struct lbm_node *node, const struct job *job,
+                                 const struct lbm_job_entry *entry, struct sums_row *sum)
 {
     unsigned m = job->shard.m, n_moments = moments_size(m);
     uint32_t n_hosts = node->view.hosts.n, n_cuts = (uint32_t)rotations(job) * (n_hosts - 1);
@@ -329,8 +329,8 @@ lbm_mapping_regions_tell(struct lbm_node *node, struct job *job)
 }
 
 enum lbm_err
-lbm_mapping_regions_complete(struct lbm_node *node, const struct job *job, const struct lbm_job_entry *entry,
-                             struct sums_row *sum)
+lbm_mapping_regions_total(struct lbm_node *node, const struct job *job, const struct lbm_job_entry *entry,
+                          struct sums_row *sum)
 {
     uint32_t n_hosts = node->view.hosts.n, n = REGIONS_LOADS + (uint32_t)rotations(job);
     double *value = lbm_alloc(n, sizeof *value);

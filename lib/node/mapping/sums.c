@@ -86,7 +86,7 @@ lbm_mapping_sums_put(struct lbm_node *node, struct diffuse *d, struct sums_row r
 }
 
 uint64_t
-lbm_mapping_sums_stamp(const struct lbm_node *node, struct diffuse *d)
+lbm_mapping_sums_number(const struct lbm_node *node, struct diffuse *d)
 {
     uint64_t now_us = node->now_us > 0 ? (uint64_t)node->now_us : 0;
     d->stamp = d->is_tree && now_us > d->stamp ? now_us : d->stamp + 1; /* above those of an earlier life */
@@ -122,7 +122,7 @@ lbm_mapping_sums_tell(struct lbm_node *node, struct job *job, size_t n, const do
     struct diffuse *d = &job->diffuse;
     struct sums_row row = {.host = node->host,
                            .stage = d->stage,
-                           .stamp = lbm_mapping_sums_stamp(node, d),
+                           .stamp = lbm_mapping_sums_number(node, d),
                            .n = (uint32_t)n,
                            .n_sample = (uint32_t)n_sample,
                            .value = lbm_copy(value, n, sizeof *value),

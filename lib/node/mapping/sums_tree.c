@@ -16,7 +16,7 @@
 enum { CHILDREN = 8 /* of a host in the tree: 4,096 hosts are four levels deep */ };
 
 int
-lbm_mapping_tree_is_used(const struct lbm_node *node)
+lbm_mapping_tree_is_large(const struct lbm_node *node)
 {
     return node->view.active.n > (node->tree_hosts != 0 ? node->tree_hosts : LBM_VIEW_SMALL);
 }
@@ -26,7 +26,7 @@ lbm_mapping_tree_is_used(const struct lbm_node *node)
 /* Not heard of while this host waited for it in this stage. Who is awaited in the place of a silent one is
  * given as long again. */
 static int
-is_silent(const struct lbm_node *node, const struct diffuse *d, uint32_t host, int skipped)
+is_unreachable(const struct lbm_node *node, const struct diffuse *d, uint32_t host, int skipped)
 {
     const struct peer *peer = lbm_membership_peer_known(node, host);
     int64_t heard_us = peer != NULL && peer->heard_us > d->since_us ? peer->heard_us : d->since_us;
@@ -41,11 +41,11 @@ above(const struct lbm_node *node, const struct diffuse *d)
     int skipped = 0;
     while (at != LBM_NONE && at != 0) {
         at = (at - 1) / CHILDREN;
-        if (!is_silent(node, d, lbm_view_host(&node->view, at), skipped++))
+        if (!is_unreachable(node, d, lbm_view_host(&node->view, at), skipped++))
             return at;
     }
     for (uint32_t p = self == LBM_NONE ? 0 : 1; p < n && p < self && p <= CHILDREN; p++)
-        if (!is_silent(node, d, lbm_view_host(&node->view, p), skipped++))
+        if (!is_unreachable(node, d, lbm_view_host(&node->view, p), skipped++))
             return p;
     return LBM_NONE;
 }
@@ -58,7 +58,7 @@ gather(const struct lbm_node *node, const struct diffuse *d, uint32_t at, int sk
 {
     uint32_t host = lbm_view_host(&node->view, at), n = node->view.hosts.n;
     const struct sums_row *row = lbm_mapping_sums_row(d, host, d->stage);
-    if (row == NULL && !is_silent(node, d, host, skipped))
+    if (row == NULL && !is_unreachable(node, d, host, skipped))
         return 0;
     if (row != NULL && sum != NULL && *err == LBM_OK)
         *err = lbm_mapping_sums_add(sum, row, m);
@@ -81,7 +81,7 @@ tell_below(struct lbm_node *node, struct job *job, uint32_t at, int skipped, con
         uint32_t child = at * CHILDREN + k, host = lbm_view_host(&node->view, child);
         if (host != node->host)
             lbm_mapping_sums_send(node, job, host, row, part);
-        if (is_silent(node, &job->diffuse, host, skipped))
+        if (is_unreachable(node, &job->diffuse, host, skipped))
             tell_below(node, job, child, skipped + 1, row, part);
     }
 }
@@ -108,7 +108,7 @@ static void
 say_none(struct lbm_node *node, struct job *job, uint32_t host)
 {
     struct diffuse *d = &job->diffuse;
-    const struct sums_row none = {.stage = d->stage, .stamp = lbm_mapping_sums_stamp(node, d)};
+    const struct sums_row none = {.stage = d->stage, .stamp = lbm_mapping_sums_number(node, d)};
     lbm_mapping_sums_send(node, job, host, &none, SUMS_PART_NONE);
 }
 
@@ -117,7 +117,7 @@ static void
 complete(struct lbm_node *node, struct job *job, struct sums_row *sum)
 {
     struct diffuse *d = &job->diffuse;
-    lbm_mapping_diffuse_complete(node, job, sum);
+    d->complete(node, job, sum);
     if (node->failed != LBM_OK)
         return;
     lbm_mapping_sums_free_row(&d->total);
@@ -149,7 +149,7 @@ push(struct lbm_node *node, struct job *job, int again)
     } else if (is_whole && up == LBM_NONE) {
         complete(node, job, &sum);
     } else if (is_whole) {
-        sum.stamp = lbm_mapping_sums_stamp(node, d);
+        sum.stamp = lbm_mapping_sums_number(node, d);
         lbm_mapping_sums_send(node, job, lbm_view_host(&node->view, up), &sum, SUMS_PART_BELOW);
     } else if (up != LBM_NONE && (again || d->has_pushed)) {
         say_none(node, job, lbm_view_host(&node->view, up));
@@ -166,7 +166,7 @@ lbm_mapping_tree_tell(struct lbm_node *node, struct job *job)
 }
 
 void
-lbm_mapping_tree_take_back(struct lbm_node *node, struct job *job)
+lbm_mapping_tree_withdraw(struct lbm_node *node, struct job *job)
 {
     struct diffuse *d = &job->diffuse;
     lbm_mapping_sums_drop(d, node->host, d->stage);
@@ -183,7 +183,7 @@ lbm_mapping_tree_timer(struct lbm_node *node, struct job *job)
         return;
     d->tree_us = node->now_us + SUMS_AGAIN_US;
     push(node, job, 1);
-    const struct sums_row none = {.stage = d->stage, .stamp = lbm_mapping_sums_stamp(node, d)};
+    const struct sums_row none = {.stage = d->stage, .stamp = lbm_mapping_sums_number(node, d)};
     if (self != LBM_NONE && d->total.stage < d->stage)
         tell_below(node, job, self, 0, &none, SUMS_PART_NONE);
 }
