@@ -44,25 +44,26 @@
 /* The longest lease that any version of lbmap has granted: a daemon may start after one of another version.
  */
 #define LBM_LEASE_EVER_US (LBM_LEASE_US > 8000000 ? LBM_LEASE_US : 8000000)
-#define LBM_LEASE_STOP_US 2000000        /* so long before its end an application starts nothing new */
-#define LBM_LEASE_US_MAX 60000000        /* no lease is longer: a peer cannot keep an application going */
-#define LBM_DEGREE_MAX 60000             /* of a vertex in a job: its record must fit one batch */
-#define LBM_CHANGE_RECORDS_MAX 4096      /* that one change of a guest touches: sent to a backup together */
-#define LBM_CHANGE_BYTES_MAX (2u << 20)  /* of these: fits a frame */
-#define LBM_IDS_MAX 1048576              /* ids of vertices that are allotted, or asked for, at a time */
-#define LBM_JOBS_MAX 64                  /* live jobs in a cluster */
-#define LBM_LOG_LINES_MAX 4096           /* of the control log in one answer: fits a frame */
-#define LBM_EVENTS_MAX 1024              /* kept by a daemon for `lbctl events` */
-#define LBM_MOVES_MAX 16384              /* kept by a daemon for `lbctl explain`, at most: 2 MiB */
-#define LBM_MOVES_LEAST 1024             /* the same, of a daemon with few vertices */
-#define LBM_MOVES_TOLD_MAX 256           /* of one vertex by one host, the last of them */
-#define LBM_MOVES_ALL_MAX 4096           /* the same, by all hosts: fits a frame */
-#define LBM_SUMS_MAX 4096                /* numbers that a host adds to a sum over all hosts at a time */
-#define LBM_SUMS_STAGE_MAX 2147483647    /* stages of a mapping, and of those that follow while a job runs */
-#define LBM_STAGE_STEP 16777216          /* stages that another host may be ahead */
-#define LBM_SAMPLE_MAX 4096              /* positions that a host tells its job's coordinator at a time */
-#define LBM_SPREAD_VERTICES 200000       /* a guest that diffuses is spread as it is read: 50 MiB of records */
-#define LBM_GATE_SECONDS_MAX 1e6         /* of a cool-down, of a payback: 12 days */
+#define LBM_LEASE_STOP_US 2000000       /* so long before its end an application starts nothing new */
+#define LBM_LEASE_US_MAX 60000000       /* no lease is longer: a peer cannot keep an application going */
+#define LBM_DEGREE_MAX 60000            /* of a vertex in a job: its record must fit one batch */
+#define LBM_CHANGE_RECORDS_MAX 4096     /* that one change of a guest touches: sent to a backup together */
+#define LBM_CHANGE_BYTES_MAX (2u << 20) /* of these: fits a frame */
+#define LBM_IDS_MAX 1048576             /* ids of vertices that are allotted, or asked for, at a time */
+#define LBM_JOBS_MAX 64                 /* live jobs in a cluster */
+#define LBM_LOG_LINES_MAX 4096          /* of the control log in one answer: fits a frame */
+#define LBM_EVENTS_MAX 1024             /* kept by a daemon for `lbctl events` */
+#define LBM_MOVES_MAX 16384             /* kept by a daemon for `lbctl explain`, at most: 2 MiB */
+#define LBM_MOVES_LEAST 1024            /* the same, of a daemon with few vertices */
+#define LBM_MOVES_TOLD_MAX 256          /* of one vertex by one host, the last of them */
+#define LBM_MOVES_ALL_MAX 4096          /* the same, by all hosts: fits a frame */
+#define LBM_SUMS_MAX 49408            /* numbers in a sum over all hosts: six loads of each, and some more */
+#define LBM_SUMS_SAMPLE_MAX 65536     /* positions that hosts tell together, along a tree */
+#define LBM_SUMS_STAGE_MAX 2147483647 /* stages of a mapping, and of those that follow while a job runs */
+#define LBM_STAGE_STEP 16777216       /* stages that another host may be ahead */
+#define LBM_SAMPLE_MAX 4096           /* positions that a host tells its job's coordinator at a time */
+#define LBM_SPREAD_VERTICES 200000    /* a guest that diffuses is spread as it is read: 50 MiB of records */
+#define LBM_GATE_SECONDS_MAX 1e6      /* of a cool-down, of a payback: 12 days */
 #define LBM_GATE_BYTES_MAX 1000000000000 /* a second: more than any network has */
 #define LBM_PEER_BEHIND                                                                                      \
     (1u << 20)                /* bytes to a host that have not left: nothing large is repeated meanwhile */
@@ -113,6 +114,8 @@ _Static_assert(LBM_MOVES_TOLD_MAX <= LBM_MOVES_ALL_MAX && LBM_MOVES_LEAST <= LBM
                "what one host tells, or keeps at least, is part of the whole");
 _Static_assert(LBM_SAMPLE_MAX * 32u <= LBM_FRAME_BYTES_MAX,
                "a sample of positions fits a frame, 32 bytes each");
+_Static_assert(LBM_SUMS_MAX >= 6 * LBM_HOSTS_MAX + 64, "six loads of each host are added up at a time");
+_Static_assert(LBM_SUMS_SAMPLE_MAX * 32u + LBM_SUMS_MAX * 8u <= LBM_FRAME_BYTES_MAX, "a sum fits a frame");
 _Static_assert(LBM_PEER_BEHIND >= LBM_BATCH_BYTES_MAX, "one batch on its way is nothing unusual");
 _Static_assert(LBM_NAME_MAX <= LBM_ADDRESS_MAX, "a name and a port are an address");
 

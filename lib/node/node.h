@@ -128,6 +128,7 @@ struct lbm_node_config {
     enum lbm_log_engine engine;
     uint32_t log_compact_min;  /* entries of the control log between snapshots; 0: as is usual */
     uint32_t large_members;    /* with more a cluster is large: much in it can wait; 0: as is usual */
+    uint32_t tree_hosts;       /* with more active ones sums of a mapping go along a tree; 0: as is usual */
     int leader;                /* engine local, nonzero: orders the control log; engine external: may found */
     const char *cluster_name;  /* leader only */
     const uint32_t *operators; /* engine local: hosts at which operators are listened to, and that may lead */

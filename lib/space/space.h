@@ -46,6 +46,31 @@ double lbm_regions_balance(uint32_t n, unsigned m, int wrap, const double *site,
                            uint32_t n_points, const double *point, const uint32_t *work, double tolerance,
                            int rounds, double *weight, uint32_t *host);
 
+/* Regions for thousands of sites: cuts in two, again and again. The first parts all, the next the lower part
+ * of the first, and so on, depth first; a cut of n regions has n - 1 below it and itself. Owned. */
+struct lbm_cuts {
+    uint32_t n; /* regions */
+    unsigned m;
+    uint32_t *region; /* [n] the sites, side by side */
+    uint32_t
+        *lower;    /* [n - 1] of each cut: how many of its regions lie below it; those above follow behind */
+    uint8_t *axis; /* [n - 1] that it is across */
+};
+
+/* Cut sites [n * m] across their longer side, in halves that do not part sites side by side if they need not.
+ * Errors: LBM_E_NOMEM.  Cost: O(n log^2 n). */
+enum lbm_err lbm_cuts_plan(uint32_t n, unsigned m, const double *site, struct lbm_cuts *out) LBM_MUST_CHECK;
+
+/* Where points [n_points * m] of work (NULL: 1 each) are cut, so that on both sides there is as much as is
+ * due [n] to the regions there: exactly, but for what one point weighs. Out: at [n - 1] coordinates of the
+ * cuts; 0.5 without points.  Errors: LBM_E_NOMEM. Cost: O(n_points log^2). */
+enum lbm_err lbm_cuts_place(const struct lbm_cuts *cuts, const double *due, uint32_t n_points,
+                            const double *point, const uint32_t *work, double *at) LBM_MUST_CHECK;
+
+/* The region that holds x.  Cost: O(log n). */
+uint32_t lbm_cuts_find(const struct lbm_cuts *cuts, const double *at, const double *x);
+void lbm_cuts_free(struct lbm_cuts *cuts);
+
 /* A convex cell as a polygon in the plane, corners counter-clockwise. */
 struct lbm_polygon {
     uint32_t n;

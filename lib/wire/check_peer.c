@@ -179,8 +179,9 @@ static const struct lbm_wire_table stats_table = TABLE(stats_rules, lbm__stats__
 static const struct lbm_wire_rule sums_rules[] = {
     {"stage", IN(1, LBM_SUMS_STAGE_MAX)},
     {"value", UP_TO(LBM_SUMS_MAX)},
-    {"sample_work", UP_TO(LBM_SAMPLE_MAX), WEIGHT},
+    {"sample_work", UP_TO(LBM_SUMS_SAMPLE_MAX), WEIGHT},
     {"sample", POINTS("sample_work")},
+    {"part", IN(0, 3)},
 };
 static const struct lbm_wire_table sums_table = TABLE(sums_rules, lbm__sums__descriptor);
 
@@ -196,6 +197,8 @@ static const struct lbm_wire_rule labels_rules[] = {
     {"label", SAME("vertex"), HOST},
     {"host", UP_TO(LBM_HOSTS_MAX), HOST},
     {"work", SAME("host")},
+    {"answers", IN(0, 1)},
+    {"holders", IN(0, LBM_HOSTS_MAX)},
 };
 static const struct lbm_wire_table labels_table = TABLE(labels_rules, lbm__labels__descriptor);
 

@@ -308,8 +308,10 @@ judge(struct scale *s, int settled)
         most = load[p] > most ? load[p] : most;
     struct lbm_quality quality;
     struct lbm_diag diag;
-    if (none == 0 && lbm_map_evaluate(&s->g, &s->h, part, &quality, &diag) == LBM_OK)
+    if (none == 0 && lbm_map_evaluate(&s->g, &s->h, part, &quality, &diag) == LBM_OK) {
         r->dilation = quality.dilation_mean;
+        r->hop_bytes = (double)quality.hop_bytes;
+    }
     r->n_active = cluster_count_active(s->cluster, 0);
     r->imbalance = (double)most * r->n_active / (double)work - 1;
     r->settled = settled && invariant == NULL && doubles == 0 && none == 0;
@@ -322,6 +324,26 @@ judge(struct scale *s, int settled)
                  doubles);
     free(part);
     free(load);
+}
+
+/* What all that took. */
+static void
+count_moves(struct scale *s)
+{
+    for (uint32_t p = 0; p < s->h.n; p++) {
+        Lbm__Empty empty = LBM__EMPTY__INIT;
+        Lbm__Request request = LBM__REQUEST__INIT;
+        request.what_case = LBM__REQUEST__WHAT_STATUS;
+        request.status = &empty;
+        if (!cluster_is_up(s->cluster, p))
+            continue;
+        cluster_request(s->cluster, p, 0, &request);
+        const Lbm__Response *response = cluster_reply(s->cluster, p, 0);
+        if (response == NULL || response->code != LBM_OK)
+            continue;
+        s->result->plans += response->status->plans;
+        s->result->moved += response->status->handoffs;
+    }
 }
 
 static int
@@ -339,7 +361,10 @@ course(struct scale *s)
         return 0;
     }
     phase_ends(s, SCALE_JOINING);
-    enum lbm_err err = cluster_submit(s->cluster, 0, "scale", &s->g, s->options->start);
+    enum lbm_err err =
+        s->options->holders > 1
+            ? cluster_submit_parts(s->cluster, s->options->holders, "scale", &s->g, s->options->start)
+            : cluster_submit(s->cluster, 0, "scale", &s->g, s->options->start);
     if (err != LBM_OK) {
         snprintf(s->result->why, sizeof s->result->why, "the job is not taken: %s", lbm_err_text(err));
         return 0;
@@ -356,6 +381,41 @@ course(struct scale *s)
     phase_ends(s, SCALE_RESTING);
     judge(s, settled);
     return s->result->settled;
+}
+
+/* Number vertices at random. */
+static enum lbm_err
+scatter(struct lbm_graph *g, uint64_t seed, struct lbm_diag *diag)
+{
+    uint32_t *number = lbm_alloc(g->n, sizeof *number);
+    struct lbm_edge *edges = lbm_alloc(lbm_graph_directions(g) / 2, sizeof *edges);
+    struct lbm_rng rng;
+    size_t m = 0;
+    LBM_ASSERT(number != NULL && edges != NULL);
+    lbm_rng_seed(&rng, seed);
+    for (uint32_t v = 0; v < g->n; v++) {
+        uint32_t at = lbm_rng_below(&rng, v + 1);
+        number[v] = number[at];
+        number[at] = v;
+    }
+    for (uint32_t v = 0; v < g->n; v++)
+        for (uint64_t e = g->offset[v]; e < g->offset[v + 1]; e++)
+            if (v < g->target[e])
+                edges[m++] = (struct lbm_edge){number[v], number[g->target[e]], lbm_graph_weight(g, e)};
+    struct lbm_graph out = {0};
+    enum lbm_err err = lbm_graph_build(g->n, edges, m, LBM_MERGE_REJECT, &out, diag);
+    for (uint32_t v = 0; err == LBM_OK && g->work != NULL && v < g->n; v++) {
+        out.work = out.work != NULL ? out.work : lbm_alloc(g->n, sizeof *out.work);
+        LBM_ASSERT(out.work != NULL);
+        out.work[number[v]] = g->work[v];
+    }
+    free(number);
+    free(edges);
+    if (err == LBM_OK) {
+        lbm_graph_free(g);
+        *g = out;
+    }
+    return err;
 }
 
 enum lbm_err
@@ -381,6 +441,11 @@ scale_run(const struct scale_options *options, struct scale_result *result, stru
         err = strchr(options->guest, ':') != NULL && strchr(options->guest, '/') == NULL
                   ? lbm_graph_generate(options->guest, options->seed, &s.g, diag)
                   : lbm_file_graph(options->guest, LBM_FORMAT_COUNT, NULL, &s.g, diag);
+    if (err == LBM_OK && options->is_scattered)
+        err = scatter(&s.g, options->seed, diag);
+    if (err == LBM_OK && options->holders > s.h.n)
+        err = lbm_diag_set(diag, LBM_E_RANGE, "--holders", 0, "%.60s has %" PRIu32 " hosts", options->hosts,
+                           s.h.n);
     if (err == LBM_OK && s.h.n < 2)
         err = lbm_diag_set(diag, LBM_E_RANGE, "--hosts", 0, "%.60s is one host alone", options->hosts);
     if (err == LBM_OK) {
@@ -392,6 +457,7 @@ scale_run(const struct scale_options *options, struct scale_result *result, stru
         s.cluster = cluster_new(&s.h, &cluster);
         course(&s);
         result->hash = cluster_hash(s.cluster);
+        count_moves(&s);
         result->memory_kib = cluster_memory_kib();
         cluster_free(s.cluster);
     }

@@ -13,6 +13,8 @@ struct scale_options {
     double loss;               /* of messages that may be lost, ghosts among them */
     uint64_t seed;
     enum lbm_start start;
+    uint32_t holders; /* hosts that submit a slice of the guest each; 1: host 0 has it all */
+    int is_scattered; /* vertices are numbered at random, so slices hold few neighbours */
     int json, quiet;
 };
 
@@ -48,6 +50,9 @@ struct scale_result {
     uint32_t joined, left, lost;
     int settled;      /* at the end, each vertex with one owner */
     char why[200];    /* if not */
+    uint64_t moved;   /* handoffs, all hosts */
+    uint64_t plans;   /* that hosts have asked for */
+    double hop_bytes; /* J */
     double imbalance; /* largest load over its target, less one */
     double dilation;  /* mean hops of an edge, by bandwidth, if every vertex has an owner */
     uint64_t hash;

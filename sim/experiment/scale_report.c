@@ -16,11 +16,11 @@ print_json(const struct scale_options *o, const struct scale_result *r)
     printf("{\"hosts\": \"%s\", \"guest\": \"%s\", \"n_hosts\": %" PRIu32 ", \"vertices\": %" PRIu32
            ", \"seed\": %" PRIu64 ", \"settled\": %s, \"why\": \"%s\", \"active\": %" PRIu32
            ", \"joined\": %" PRIu32 ", \"left\": %" PRIu32 ", \"lost\": %" PRIu32
-           ", \"imbalance\": %.4f, \"dilation\": %.4f, \"memory_mib\": %ld, \"hash\": \"%016" PRIx64
-           "\", \"phases\": [",
+           ", \"imbalance\": %.4f, \"dilation\": %.4f, \"hop_bytes\": %.0f, \"moved\": %" PRIu64
+           ", \"plans\": %" PRIu64 ", \"memory_mib\": %ld, \"hash\": \"%016" PRIx64 "\", \"phases\": [",
            o->hosts, o->guest, r->n_hosts, r->vertices, o->seed, r->settled ? "true" : "false", r->why,
-           r->n_active, r->joined, r->left, r->lost, r->imbalance, r->dilation, r->memory_kib / 1024,
-           r->hash);
+           r->n_active, r->joined, r->left, r->lost, r->imbalance, r->dilation, r->hop_bytes, r->moved,
+           r->plans, r->memory_kib / 1024, r->hash);
     for (int i = 0; i < SCALE_PHASE_COUNT; i++) {
         const struct scale_cost *c = &r->cost[i];
         printf("%s\n {\"phase\": \"%s\", \"virtual_s\": %.1f, \"wall_s\": %.1f, \"hosts\": %" PRIu32
@@ -56,10 +56,10 @@ print_table(const struct scale_result *r)
         wall_s += c->wall_s;
     }
     printf("%" PRIu32 " hosts, %" PRIu32 " vertices: %" PRIu32 " joined, %" PRIu32 " left, %" PRIu32
-           " lost; %" PRIu32
-           " active at the end, imbalance %.2f %%, %.4f hops an edge\n%.0f s, %ld MiB, hash %016" PRIx64 "\n",
+           " lost; %" PRIu32 " active at the end, imbalance %.2f %%, %.4f hops an edge\n"
+           "J %.0f, %.2f handoffs a vertex, %" PRIu64 " plans\n%.0f s, %ld MiB, hash %016" PRIx64 "\n",
            r->n_hosts, r->vertices, r->joined, r->left, r->lost, r->n_active, 100 * r->imbalance, r->dilation,
-           wall_s, r->memory_kib / 1024, r->hash);
+           r->hop_bytes, (double)r->moved / r->vertices, r->plans, wall_s, r->memory_kib / 1024, r->hash);
 }
 
 void

@@ -7,6 +7,8 @@
 #include "base/check.h"
 #include "sim/model/internal.h"
 
+enum { PARTS_US = 60000000 }; /* until all parts are with their hosts */
+
 void
 forget_replies(struct machine *m)
 {
@@ -185,6 +187,13 @@ cluster_send_guest(struct cluster *c, uint32_t host, const char *name, const str
     return send_part(c, host, name, g, start, &whole);
 }
 
+/* Parts come in at hosts all over the cluster. */
+static uint32_t
+host_of_part(const struct cluster *c, uint32_t parts, uint32_t part)
+{
+    return (uint32_t)((uint64_t)c->n * part / parts);
+}
+
 enum lbm_err
 cluster_submit_parts(struct cluster *c, uint32_t parts, const char *name, const struct lbm_graph *g,
                      enum lbm_start start)
@@ -193,15 +202,16 @@ cluster_submit_parts(struct cluster *c, uint32_t parts, const char *name, const 
         uint32_t first = (uint32_t)((uint64_t)g->n * p / parts),
                  next = (uint32_t)((uint64_t)g->n * (p + 1) / parts);
         const struct guest_part part = {parts, p, first, next - first};
-        enum lbm_err err = send_part(c, p, name, g, start, &part);
+        enum lbm_err err = send_part(c, host_of_part(c, parts, p), name, g, start, &part);
         if (err != LBM_OK)
             return err;
     }
     for (uint32_t p = 0; p < parts; p++) {
-        if (!has_last_reply(c, &p) && !cluster_run(c, 10000000, has_last_reply, &p))
+        uint32_t host = host_of_part(c, parts, p);
+        if (!has_last_reply(c, &host) && !cluster_run(c, PARTS_US, has_last_reply, &host))
             return LBM_E_TIMEOUT;
-        if (cluster_reply(c, p, c->machine[p].replies.n - 1)->code != LBM_OK)
-            return (enum lbm_err)cluster_reply(c, p, c->machine[p].replies.n - 1)->code;
+        if (cluster_reply(c, host, c->machine[host].replies.n - 1)->code != LBM_OK)
+            return (enum lbm_err)cluster_reply(c, host, c->machine[host].replies.n - 1)->code;
     }
     return LBM_OK;
 }

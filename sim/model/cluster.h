@@ -32,7 +32,8 @@ struct cluster_options {
     int unwatched; /* nonzero: records, messages and applications are not checked, only the control log */
     int shares;    /* nonzero: all nodes have one view in memory; what they compute of it is done once */
     int metered;   /* nonzero: cluster_meter has the time of the processor too */
-    uint32_t large_members;   /* of every host's configuration */
+    uint32_t large_members;   /* of every host's configuration, */
+    uint32_t tree_hosts;      /* this too */
     uint32_t log_compact_min; /* entries of the control log between snapshots; 0: few, as runs have few */
     /* May change what a plan computes: where its vertices go. NULL: it stays. */
     void (*planned)(void *arg, const struct lbm_plan_task *task, struct lbm_plan *plan);
@@ -246,7 +247,7 @@ enum lbm_err cluster_submit(struct cluster *cluster, uint32_t host, const char *
 /* The same without waiting for the log: the last reply may come later, or never. */
 enum lbm_err cluster_send_guest(struct cluster *cluster, uint32_t host, const char *name,
                                 const struct lbm_graph *g, enum lbm_start start);
-/* The first hosts read a part each, of consecutive vertices, and wait for the log's word. Returns the code of
+/* Hosts evenly apart read a part each, of consecutive vertices; wait for the log's word. Returns the code of
  * the first reply that is none of success. */
 enum lbm_err cluster_submit_parts(struct cluster *cluster, uint32_t parts, const char *name,
                                   const struct lbm_graph *g, enum lbm_start start);

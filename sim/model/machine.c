@@ -215,6 +215,7 @@ new_node(struct cluster *c, uint32_t host)
         .engine = c->options.engine,
         .log_compact_min = c->options.log_compact_min != 0 ? c->options.log_compact_min : RUN_LOG,
         .large_members = c->options.large_members,
+        .tree_hosts = c->options.tree_hosts,
         .leader = host == 0,
         .cluster_name = CLUSTER_NAME,
         .contacts = &first,

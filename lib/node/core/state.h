@@ -393,6 +393,7 @@ struct lbm_node {
     size_t held;            /* that many entries at the end of the copy have yet to be stored, */
     int64_t held_us;        /* at the latest then */
     uint32_t large_members; /* with more a cluster is large; 0: as is usual */
+    uint32_t tree_hosts;    /* with more sums of a mapping go along a tree; 0: as is usual */
     LBM_VEC(struct log_wait) log_waits;
     LBM_VEC(struct append) appends;
     uint64_t append_token;

@@ -28,6 +28,7 @@ enum {
     READY_US = PING_US + 200000,  /* all ready for longer than a ping takes */
     REFUSED_US = 5000000,         /* before a refused vertex is offered again */
     DIFFUSE_TICK_US = 5000,       /* without a coordinator */
+    TREE_TICK_US = 25000,         /* the same in a large cluster while a host waits for others */
     SUMS_AGAIN_US = 1000000,      /* what others may not have heard of a stage is told again */
     WAVES_SETTLE_US = 150000,      /* no distance to a pivot has fallen: they are told */
     GHOSTS_SOON_US = 5000,        /* changes within this time travel together */

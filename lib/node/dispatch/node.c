@@ -66,6 +66,7 @@ lbm_node_new(const struct lbm_node_config *config, struct lbm_node **out, struct
     node->join_host = node->leader_host;
     node->log_compact_min = config->log_compact_min;
     node->large_members = config->large_members;
+    node->tree_hosts = config->tree_hosts;
     node->vertices_max = config->vertices_max;
     node->policy = config->policy;
     node->schedule = config->schedule;

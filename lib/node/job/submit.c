@@ -71,12 +71,6 @@ refusal(struct lbm_node *node, const Lbm__SubmitBegin *begin)
             return "a job of that name is being submitted";
     if (begin->start >= LBM_START_COUNT)
         return "this daemon does not know that start";
-    if ((begin->start == LBM_START_DIFFUSE || begin->start == LBM_START_COARSE) &&
-        node->view.hosts.n > LBM_VIEW_SMALL)
-        return begin->parts == 0
-                   ? "a guest diffuses in a cluster of at most 64 hosts; start it by a plan (--start plan)"
-                   : "a guest diffuses in a cluster of at most 64 hosts; start its parts at random places "
-                     "(--start random)";
     if (begin->parts == 0)
         return NULL;
     if (begin->part >= begin->parts || begin->rows == 0 || begin->first > begin->vertices ||

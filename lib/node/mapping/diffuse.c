@@ -75,6 +75,7 @@ lbm_mapping_diffuse_free(struct job *job)
 {
     struct diffuse *d = &job->diffuse;
     lbm_mapping_sums_free(d);
+    lbm_cuts_free(&d->cuts);
     lbm_mapping_waves_free(&d->waves);
     lbm_mapping_levels_free(&d->levels);
     for (int k = 0; k < DIFFUSE_ROTATIONS; k++)
@@ -259,20 +260,47 @@ conclude(struct lbm_node *node, struct job *job, const struct lbm_job_entry *ent
     }
 }
 
-/* The highest stage that anybody has told of. */
+/* All have told the first host of a large cluster: what goes to all instead of their sum. */
+static void
+complete(struct lbm_node *node, struct job *job, struct sums_row *sum)
+{
+    const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
+    enum lbm_err err = LBM_OK;
+    switch (kind_of(job->diffuse.stage)) {
+    case KIND_PLACES:
+        err = lbm_mapping_regions_total_places(node, job, entry, sum);
+        break;
+    case KIND_REGIONS:
+        err = lbm_mapping_regions_total(node, job, entry, sum);
+        break;
+    case KIND_LABELS:
+        err = lbm_mapping_choice_total(node, entry, sum);
+        break;
+    case KIND_WAVES:
+    case KIND_RECORDS:
+        break;
+    }
+    if (err != LBM_OK)
+        lbm_core_fail(node, err);
+}
+
+/* The highest stage that anybody has told of; of a sum of all, the one after it. */
 static uint32_t
 highest(const struct diffuse *d)
 {
-    uint32_t stage = 0;
-    for (size_t i = 0; i < d->rows.n; i++)
+    uint32_t stage = d->is_tree && d->total.stage != 0 ? d->total.stage + 1 : 0;
+    for (size_t i = 0; !d->is_tree && i < d->rows.n; i++)
         stage = d->rows.at[i].stage > stage ? d->rows.at[i].stage : stage;
     return stage;
 }
 
 static void
-go_to(struct job *job, uint32_t stage)
+go_to(const struct lbm_node *node, struct job *job, uint32_t stage)
 {
     struct diffuse *d = &job->diffuse;
+    d->has_pushed = 0;
+    d->since_us = node->now_us;
+    d->tree_us = node->now_us + SUMS_AGAIN_US;
     lbm_mapping_choice_forget(d);
     d->stage = stage;
     d->has_begun = d->is_told = 0;
@@ -320,8 +348,17 @@ step(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
         lbm_core_fail(node, LBM_E_NOMEM);
         return 0;
     }
-    if (d->is_told && kind_of(d->stage) == KIND_WAVES && !lbm_mapping_waves_tick(node, job, entry))
+    if (d->is_told && kind_of(d->stage) == KIND_WAVES && !lbm_mapping_waves_tick(node, job, entry)) {
         d->is_told = 0; /* something has become shorter since */
+        if (d->is_tree)
+            lbm_mapping_tree_withdraw(node, job);
+    }
+    if (d->is_told && d->is_tree && kind_of(d->stage) == KIND_LABELS)
+        lbm_mapping_labels_answer(node, job);
+    if (d->is_tree && !d->is_told && d->total.stage >= d->stage) { /* it was silent, and is skipped */
+        go_to(node, job, highest(d));
+        return !is_over(d);
+    }
     if (!d->is_told && !work(node, job, entry))
         return 0;
     if (node->failed != LBM_OK)
@@ -331,12 +368,12 @@ step(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
         uint32_t next = passed_to(d);
         if (next == d->stage)
             return 0;
-        go_to(job, next);
+        go_to(node, job, next);
         return !is_over(d);
     }
     if (state == SUMS_COMPLETE) {
         conclude(node, job, entry);
-        go_to(job, next_of(d));
+        go_to(node, job, next_of(d));
         return !is_over(d);
     }
     if (node->now_us >= d->told_us) {
@@ -368,7 +405,32 @@ begin_lap(struct lbm_node *node, struct job *job, uint32_t lap)
     free(d->label);
     d->label = NULL;
     forget_destinations(job);
-    go_to(job, lap * LBM_STAGE_LAP + STAGE_REST);
+    go_to(node, job, lap * LBM_STAGE_LAP + STAGE_REST);
+}
+
+/* In a large cluster, or one that was: if other hosts take part than before, the stage begins again. */
+static void
+look_at_tree(struct lbm_node *node, struct job *job)
+{
+    struct diffuse *d = &job->diffuse;
+    if (d->topology == node->view.topology && d->hosts != 0)
+        return;
+    uint64_t hash = lbm_mapping_hosts_hash(node);
+    d->topology = node->view.topology;
+    if (hash == d->hosts)
+        return;
+    d->hosts = hash;
+    d->n_weights = 0;
+    free(d->label);
+    d->label = NULL;
+    lbm_mapping_levels_free(&d->levels);
+    lbm_mapping_labels_free(&d->labels);
+    d->has_begun = d->is_told = d->has_pushed = 0;
+    d->since_us = node->now_us;
+    lbm_cuts_free(&d->cuts);
+    lbm_mapping_sums_forget(d, UINT32_MAX); /* what was told is of other hosts */
+    d->is_tree = lbm_mapping_tree_is_large(node);
+    d->complete = complete;
 }
 
 /* If other hosts take part than before, all begin again with those: whoever sees it first begins another lap,
@@ -377,6 +439,10 @@ static void
 look_at_hosts(struct lbm_node *node, struct job *job)
 {
     struct diffuse *d = &job->diffuse;
+    if (d->is_tree || lbm_mapping_tree_is_large(node)) {
+        look_at_tree(node, job);
+        return;
+    }
     uint64_t before = d->hosts;
     uint32_t own = d->stage / LBM_STAGE_LAP;
     d->hosts = lbm_mapping_hosts_hash(node);
@@ -395,15 +461,19 @@ lbm_mapping_diffuse_timer(struct lbm_node *node, struct job *job, const struct l
     if (!lbm_membership_is_routable(node))
         return;
     look_at_hosts(node, job);
-    if (job->heard_phase >= LBM_PHASE_BALANCING && !is_over(d))
-        go_to(job, d->stage - place_of(d->stage) + STAGE_OVER); /* the others have done without this host */
+    if (job->heard_phase >= LBM_PHASE_BALANCING && !is_over(d)) /* the others have done without this host */
+        go_to(node, job, d->stage - place_of(d->stage) + STAGE_OVER);
     if (d->stage == 0)
-        go_to(job, highest(d) > STAGE_WAVES + 1 ? highest(d) : STAGE_WAVES);
+        go_to(node, job, highest(d) > STAGE_WAVES + 1 ? highest(d) : STAGE_WAVES);
     while (!is_over(d) && node->failed == LBM_OK && step(node, job, entry))
         ;
+    if (d->is_tree)
+        lbm_mapping_tree_timer(node, job);
+    if (d->is_tree && d->is_told && !is_over(d) && kind_of(d->stage) != KIND_WAVES)
+        job->tick_us = node->now_us + TREE_TICK_US; /* what comes from others wakes this host */
     if (!is_over(d))
         return;
-    if (!d->is_told) /* for those that still wait, and may have missed something */
+    if (!d->is_told && !d->is_tree) /* for those that still wait, and may have missed something */
         lbm_mapping_sums_tell(node, job, 0, NULL, 0, NULL, NULL);
     uint32_t waiting = lbm_migration_queue_pump(node, job);
     int ready = waiting == 0 && !lbm_migration_waits(node, job) && !awaits_verdict(node);

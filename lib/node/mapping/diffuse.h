@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "embed/embed.h"
+#include "space/space.h"
 
 enum {
     DIFFUSE_ROTATIONS = 6,
@@ -18,6 +19,9 @@ enum {
     LBM_STAGE_REMAP = 2048 /* of a job that runs: the first time; numbers below are those of laps */
 };
 _Static_assert(LBM_STAGE_REMAP % LBM_STAGE_LAP == 0, "laps end where the stages of a job that runs begin");
+
+struct lbm_node;
+struct job;
 
 /* What one host has added to the sum of a stage. */
 struct sums_row {
@@ -56,24 +60,37 @@ struct diffuse_levels {
     uint32_t sweeps;         /* left on it */
 };
 
+/* A host that has told this one what work is to go to it. */
+struct label_asker {
+    uint32_t host;
+    double work;
+};
+
 /* Labels: the hosts, by number, that clusters are to go to, annealed level by level. */
 struct labels {
-    uint32_t *label;        /* [rows of the level + ghosts] */
-    uint32_t *first;        /* [rows of the patch + ghosts] what they were to begin with */
-    uint32_t *pin;          /* [rows of the patch] host that it must be on, or LBM_NONE */
-    uint32_t n_hosts;       /* that they are numbers of */
-    double *own;            /* [n_hosts] work of this host by label, */
-    double *before;         /* the same at the last exchange */
-    double *heard;          /* [n_hosts * n_hosts] of others, by their number; */
-    double *others;         /* [n_hosts] its sum without this host */
-    double *holders;        /* [n_hosts] how many hosts have any of a label */
-    double price;           /* hop-bytes that moving a unit of work away from this host costs */
-    uint32_t *told;         /* [rows of the patch] label that was told last */
-    uint32_t n_top;         /* clusters on the coarsest level */
-    uint32_t round, rounds; /* done on this level, and to do */
-    uint32_t ticks;         /* since it began, or since the last round */
-    uint32_t behind;        /* ticks that have passed since the last one; 0 counts as one */
-    int is_over;            /* all rounds are done */
+    uint32_t *label;  /* [rows of the level + ghosts] */
+    uint32_t *first;  /* [rows of the patch + ghosts] what they were to begin with */
+    uint32_t *pin;    /* [rows of the patch] host that it must be on, or LBM_NONE */
+    uint32_t n_hosts; /* that they are numbers of */
+    double *own;      /* [n_hosts] work of this host by label, */
+    double *before;   /* the same at the last exchange */
+    double *heard;    /* [n_hosts * n_hosts] of others, by their number; */
+    double *others;   /* [n_hosts] its sum without this host */
+    double *holders;  /* [n_hosts] how many hosts have any of a label */
+    /* In a large cluster heard is NULL, and others and holders are asked of the host itself: */
+    double *limit;                     /* [n_hosts] */
+    uint8_t *is_known;                 /* [n_hosts] it has answered */
+    uint8_t *is_wanted;                /* [n_hosts] it is to be asked */
+    double *asked;                     /* [n_hosts] work it has been told of */
+    LBM_VEC(struct label_asker) asker; /* hosts that have work for this one, by number */
+    int is_news;                       /* they have yet to hear what others have */
+    double price;                      /* hop-bytes that moving a unit of work away from this host costs */
+    uint32_t *told;                    /* [rows of the patch] label that was told last */
+    uint32_t n_top;                    /* clusters on the coarsest level */
+    uint32_t round, rounds;            /* done on this level, and to do */
+    uint32_t ticks;                    /* since it began, or since the last round */
+    uint32_t behind;                   /* ticks that have passed since the last one; 0 counts as one */
+    int is_over;                       /* all rounds are done */
     uint64_t stamp;
 };
 
@@ -86,6 +103,15 @@ struct diffuse {
     uint64_t stamp;
     uint64_t hosts;                /* hash of the ids that numbers of hosts stand for */
     LBM_VEC(struct sums_row) rows; /* by host, then stage */
+    /* In a large cluster sums go along a tree; rows are of this host, and of others with all below them: */
+    int is_tree;
+    int has_pushed;   /* what is below this host has been told, in this stage */
+    int64_t since_us; /* when the stage began */
+    int64_t tree_us;  /* when hosts above and below are told again */
+    void (*complete)(struct lbm_node *node, struct job *job, struct sums_row *sum); /* what all told */
+    struct sums_row total; /* what has last come of all; stage 0: nothing yet */
+    struct lbm_cuts cuts;  /* of sites; n 0: none yet. Where places are cut: weight */
+    uint64_t topology;     /* of the view that `hosts` is of */
     struct waves waves;
     struct diffuse_levels levels;
     struct labels labels;

@@ -31,6 +31,46 @@ void lbm_mapping_sums_forget(struct diffuse *d, uint32_t stage);
 /* Free all that was told. */
 void lbm_mapping_sums_free(struct diffuse *d);
 
+/* What a message of sums is of, on the wire. */
+enum sums_part {
+    SUMS_PART_OWN = 0,   /* its sender; the others are of large clusters: */
+    SUMS_PART_BELOW = 1, /* its sender and all below it in the tree */
+    SUMS_PART_ALL = 2,
+    SUMS_PART_NONE = 3 /* nothing: its sender is there */
+};
+
+/* Free the numbers and the sample of a row. */
+void lbm_mapping_sums_free_row(struct sums_row *row);
+/* Forget what one host has told in one stage. */
+void lbm_mapping_sums_drop(struct diffuse *d, uint32_t host, uint32_t stage);
+/* Take a row, in its place; it replaces an older one. The node fails if memory is short. */
+void lbm_mapping_sums_put(struct lbm_node *node, struct diffuse *d, struct sums_row row);
+/* Returns the next stamp of this host. */
+uint64_t lbm_mapping_sums_number(const struct lbm_node *node, struct diffuse *d);
+/* Send a row. In: row: its stage, stamp, numbers and sample; part: what it is of. */
+void lbm_mapping_sums_send(struct lbm_node *node, const struct job *job, uint32_t to,
+                           const struct sums_row *row, enum sums_part part);
+/* The row of a message. Errors: LBM_E_NOMEM. *out owned by the caller. */
+enum lbm_err lbm_mapping_sums_copy(const Lbm__Peer *message, struct sums_row *out) LBM_MUST_CHECK;
+/* Add a row of samples in m dimensions to a sum. Errors: LBM_E_NOMEM; *sum unchanged. */
+enum lbm_err lbm_mapping_sums_add(struct sums_row *sum, const struct sums_row *row,
+                                  unsigned m) LBM_MUST_CHECK;
+
+/* ---- sums_tree.c ---- */
+
+/* Returns nonzero if the cluster is large, and sums go along a tree. */
+int lbm_mapping_tree_is_large(const struct lbm_node *node);
+/* What this host adds to the present stage has been put: tell it once all below have told. */
+void lbm_mapping_tree_tell(struct lbm_node *node, struct job *job);
+/* What this host has told in the present stage is void. */
+void lbm_mapping_tree_withdraw(struct lbm_node *node, struct job *job);
+/* Tell hosts above and below again what they may have missed. */
+void lbm_mapping_tree_timer(struct lbm_node *node, struct job *job);
+/* Returns whether the total of this host's stage is there. */
+enum sums_state lbm_mapping_tree_state(const struct job *job);
+/* Sums, of a part of the tree: what others have told, or what came of it. */
+void lbm_mapping_tree_on_sums(struct lbm_node *node, struct job *job, const Lbm__Peer *message);
+
 /* Add up what was told in this host's stage, as n values. Out: sum [n]. */
 void lbm_mapping_sums_total(const struct diffuse *d, size_t n, double *sum);
 
@@ -47,6 +87,14 @@ void lbm_mapping_regions_tell(struct lbm_node *node, struct job *job);
 /* Costs of all are told: all choose the same rotation, and whether records follow: at once if neighbours have
  * yet to be gathered (LBM_STAGE_GATHER), else once, at the end. */
 void lbm_mapping_regions_choose(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
+/* In a large cluster the first host does that once for all: what goes to all is where places are cut, or what
+ * rotations cost. In/out: sum. Errors: LBM_E_NOMEM. */
+enum lbm_err lbm_mapping_regions_total_places(struct lbm_node *node, const struct job *job,
+                                              const struct lbm_job_entry *entry,
+                                              struct sums_row *sum) LBM_MUST_CHECK;
+enum lbm_err lbm_mapping_regions_total(struct lbm_node *node, const struct job *job,
+                                       const struct lbm_job_entry *entry,
+                                       struct sums_row *sum) LBM_MUST_CHECK;
 /* Renormalize coordinates themselves, with the map that all have, before they diffuse on. */
 void lbm_mapping_regions_renormalize(struct job *job);
 
@@ -75,6 +123,9 @@ struct choice_cost {
  * short, and the node fails. */
 int lbm_mapping_choice_compare(struct lbm_node *node, const struct job *job,
                                const struct lbm_job_entry *entry, struct choice_cost *out);
+/* In a large cluster the first host works out the costs, for all. In/out: sum. Errors: LBM_E_NOMEM. */
+enum lbm_err lbm_mapping_choice_total(struct lbm_node *node, const struct lbm_job_entry *entry,
+                                      struct sums_row *sum) LBM_MUST_CHECK;
 /* Costs of all are told: the better labels are the ones that records follow. */
 void lbm_mapping_choice_take(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
 /* Forget the tries of annealing. */
@@ -126,6 +177,8 @@ double lbm_mapping_labels_cost(const struct lbm_node *node, const struct lbm_job
 /* Anneal labels. In: temperature: to begin with. Returns nonzero once the last have been told. */
 int lbm_mapping_labels_tick(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry,
                             double temperature);
+/* In a large cluster: tell those that have work for this host what others have, if they have yet to hear. */
+void lbm_mapping_labels_answer(struct lbm_node *node, struct job *job);
 /* Begin with these. In: label [rows + ghosts] numbers of hosts. Errors: LBM_E_NOMEM. */
 enum lbm_err lbm_mapping_labels_begin(struct lbm_node *node, struct job *job,
                                       const struct lbm_job_entry *entry,

@@ -12,7 +12,8 @@
 #include "node/mapping/mapping.h"
 #include "node/records/records.h"
 
-enum { TRIES = 8 /* of annealing, by a host that waits for nobody */ };
+/* Tries of annealing, by a host that waits for nobody; of a large cluster fewer, the larger the guest. */
+enum { TRIES = 8, TRIES_LEAST = 2, TRIES_SIZE = 1 << 22 };
 
 void
 lbm_mapping_choice_forget(struct diffuse *d)
@@ -110,6 +111,14 @@ lbm_mapping_choice_begin(struct lbm_node *node, struct job *job, const struct lb
     return err;
 }
 
+static uint32_t
+tries_of(const struct job *job)
+{
+    const struct lbm_graph *g = &job->shard.patch.g;
+    uint64_t tries = job->diffuse.is_tree ? TRIES_SIZE / (g->n + lbm_graph_directions(g)) : TRIES;
+    return tries > TRIES ? TRIES : tries < TRIES_LEAST ? TRIES_LEAST : (uint32_t)tries;
+}
+
 /* A host whose neighbours are all here waits for nobody: it anneals several times, from the labels to begin
  * with, from the best so far, from the halves, from the best again, and keeps the best. Which start leads
  * further cannot be told by what it costs. Returns nonzero if it begins again, or fails. */
@@ -135,7 +144,7 @@ lbm_mapping_choice_again(struct lbm_node *node, struct job *job, const struct lb
         memcpy(d->best, d->labels.label, n * sizeof *d->best);
         d->best_cost = own;
     }
-    int is_again = ++d->tries < TRIES;
+    int is_again = ++d->tries < tries_of(job);
     uint32_t *from =
         err == LBM_OK ? lbm_copy(is_again && d->tries % 2 == 0 ? d->origin : d->best, n, sizeof *from) : NULL;
     if (err == LBM_OK && from == NULL)
@@ -155,6 +164,9 @@ lbm_mapping_choice_again(struct lbm_node *node, struct job *job, const struct lb
 /* What a host adds in KIND_LABELS: hop-bytes of the labels to begin with, of those now; whether others hold
  * neighbours; how many vertices it has; loads of both. */
 enum { LABELS_SHARED = 2, LABELS_COUNT, LABELS_LOADS };
+/* In a large cluster what goes to all are, instead of loads, the cost of both and what the fullest hosts have
+ * beyond their bounds. */
+enum { LABELS_COST = LABELS_LOADS, LABELS_EXCESS = LABELS_COST + 2, LABELS_TOLD = LABELS_EXCESS + 2 };
 
 void
 lbm_mapping_choice_tell(struct lbm_node *node, struct job *job)
@@ -177,17 +189,64 @@ lbm_mapping_choice_tell(struct lbm_node *node, struct job *job)
     free(value);
 }
 
+enum lbm_err
+lbm_mapping_choice_total(struct lbm_node *node, const struct lbm_job_entry *entry, struct sums_row *sum)
+{
+    uint32_t n_hosts = node->view.hosts.n;
+    double *value = lbm_alloc(LABELS_TOLD, sizeof *value);
+    if (value == NULL)
+        return LBM_E_NOMEM;
+    if (sum->n == LABELS_LOADS + 2 * n_hosts) {
+        memcpy(value, sum->value, LABELS_LOADS * sizeof *value);
+        for (uint32_t k = 0; k < 2; k++) {
+            const double *load = &sum->value[LABELS_LOADS + (size_t)k * n_hosts];
+            value[LABELS_COST + k] = lbm_mapping_labels_cost(node, entry, sum->value[k], load);
+            value[LABELS_EXCESS + k] = lbm_mapping_labels_excess(node, entry, load);
+        }
+    }
+    free(sum->value);
+    sum->value = value;
+    sum->n = LABELS_TOLD;
+    return LBM_OK;
+}
+
+static void
+note_costs(struct lbm_node *node, const struct job *job, const double *sum, const struct choice_cost *cost)
+{
+    lbm_core_note(node, LBM_NOTE_DEBUG,
+                  "job %016" PRIx64 ": hop-bytes %.0f, annealed %.0f (%.0f, %.0f with what is too much)",
+                  job->id, sum[0] / 2, sum[1] / 2, cost->before / 2, cost->now / 2);
+}
+
+/* The same of a sum of a large cluster. */
+static void
+compare_told(struct lbm_node *node, const struct job *job, struct choice_cost *out)
+{
+    double sum[LABELS_TOLD];
+    lbm_mapping_sums_total(&job->diffuse, LABELS_TOLD, sum);
+    *out = (struct choice_cost){.before = sum[LABELS_COST],
+                                .now = sum[LABELS_COST + 1],
+                                .is_better = sum[LABELS_COST + 1] < sum[LABELS_COST],
+                                .is_more_even = sum[LABELS_EXCESS + 1] < sum[LABELS_EXCESS],
+                                .is_shared = sum[LABELS_SHARED] != 0};
+    note_costs(node, job, sum, out);
+}
+
 int
 lbm_mapping_choice_compare(struct lbm_node *node, const struct job *job, const struct lbm_job_entry *entry,
                            struct choice_cost *out)
 {
     const struct diffuse *d = &job->diffuse;
+    if (d->is_tree && d->labels.n_hosts == node->view.hosts.n && d->levels.version == job->shard.built) {
+        compare_told(node, job, out);
+        return 1;
+    }
     uint32_t n_hosts = d->labels.n_hosts, self = lbm_view_number(&node->view, node->host);
     size_t n = LABELS_LOADS + 2 * (size_t)n_hosts;
     double *sum = lbm_alloc(n, sizeof *sum);
     if (sum == NULL)
         lbm_core_fail(node, LBM_E_NOMEM);
-    if (sum == NULL || n_hosts != node->view.hosts.n || d->levels.version != job->shard.built) {
+    if (sum == NULL || d->is_tree || n_hosts != node->view.hosts.n || d->levels.version != job->shard.built) {
         free(sum);
         return 0;
     }
@@ -202,9 +261,7 @@ lbm_mapping_choice_compare(struct lbm_node *node, const struct job *job, const s
         out->work += (uint64_t)sum[LABELS_LOADS + p];
     out->is_shared = sum[LABELS_SHARED] != 0;
     out->load_here = self < n_hosts ? sum[LABELS_LOADS + n_hosts + self] : 0;
-    lbm_core_note(node, LBM_NOTE_DEBUG,
-                  "job %016" PRIx64 ": hop-bytes %.0f, annealed %.0f (%.0f, %.0f with what is too much)",
-                  job->id, sum[0] / 2, sum[1] / 2, out->before / 2, out->now / 2);
+    note_costs(node, job, sum, out);
     free(sum);
     return 1;
 }

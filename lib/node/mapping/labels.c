@@ -48,6 +48,11 @@ lbm_mapping_labels_free(struct labels *l)
     free(l->first);
     free(l->pin);
     free(l->told);
+    free(l->limit);
+    free(l->is_known);
+    free(l->is_wanted);
+    free(l->asked);
+    lbm_vec_free(&l->asker);
     *l = (struct labels){0};
 }
 
@@ -92,10 +97,28 @@ lbm_mapping_labels_cost(const struct lbm_node *node, const struct lbm_job_entry 
 
 /* ---- loads --------------------------------------------------------------------------------------------- */
 
+/* In a large cluster: of what is to go to this host itself. */
+static void
+add_up_asked(struct labels *l, uint32_t self)
+{
+    if (self >= l->n_hosts)
+        return;
+    l->others[self] = l->holders[self] = 0;
+    l->is_known[self] = 1;
+    for (size_t i = 0; i < l->asker.n; i++) {
+        l->others[self] += l->asker.at[i].work;
+        l->holders[self] += l->asker.at[i].work > 0;
+    }
+}
+
 static void
 add_up(const struct lbm_node *node, struct labels *l)
 {
     uint32_t self = lbm_view_number(&node->view, node->host);
+    if (l->heard == NULL) {
+        add_up_asked(l, self);
+        return;
+    }
     memset(l->others, 0, l->n_hosts * sizeof *l->others);
     memset(l->holders, 0, l->n_hosts * sizeof *l->holders);
     for (uint32_t p = 0; p < l->n_hosts; p++)
@@ -103,6 +126,14 @@ add_up(const struct lbm_node *node, struct labels *l)
             l->others[q] += l->heard[(size_t)p * l->n_hosts + q];
             l->holders[q] += l->heard[(size_t)p * l->n_hosts + q] > 0;
         }
+}
+
+/* What hosts may have. limit [n]. */
+static void
+fill_limits(const struct lbm_node *node, const struct lbm_job_entry *entry, uint32_t n, double *limit)
+{
+    for (uint32_t p = 0; p < n; p++)
+        limit[p] = (1 + entry->imbalance) * lbm_local_target(node, entry, lbm_view_host(&node->view, p));
 }
 
 static void
@@ -157,6 +188,24 @@ lift(struct job *job, const uint32_t *label)
     return LBM_OK;
 }
 
+/* In a large cluster: nothing is known of what others have. */
+static enum lbm_err
+begin_asking(const struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
+{
+    struct labels *l = &job->diffuse.labels;
+    uint32_t n = l->n_hosts;
+    l->limit = lbm_alloc(n, sizeof *l->limit);
+    l->asked = lbm_alloc(n, sizeof *l->asked);
+    l->is_known = lbm_alloc(n, 1);
+    l->is_wanted = lbm_alloc(n, 1);
+    if (l->limit == NULL || l->asked == NULL || l->is_known == NULL || l->is_wanted == NULL)
+        return LBM_E_NOMEM;
+    fill_limits(node, entry, n, l->limit);
+    for (uint32_t q = 0; job->shard.patch.n_ghosts == 0 && q < n; q++)
+        l->is_known[q] = 1; /* nobody has what neighbours this host: what it has is not disputed */
+    return LBM_OK;
+}
+
 enum lbm_err
 lbm_mapping_labels_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry,
                          const uint32_t *label)
@@ -171,7 +220,8 @@ lbm_mapping_labels_begin(struct lbm_node *node, struct job *job, const struct lb
     l->n_hosts = n;
     l->own = lbm_alloc(n, sizeof *l->own);
     l->before = lbm_alloc(n, sizeof *l->before);
-    l->heard = lbm_alloc((size_t)n * n, sizeof *l->heard);
+    enum lbm_err asking = job->diffuse.is_tree ? begin_asking(node, job, entry) : LBM_OK;
+    l->heard = job->diffuse.is_tree ? NULL : lbm_alloc((size_t)n * n, sizeof *l->heard);
     l->others = lbm_alloc(n, sizeof *l->others);
     l->holders = lbm_alloc(n, sizeof *l->holders);
     l->first = lbm_copy(label, (size_t)patch->g.n + patch->n_ghosts, sizeof *l->first);
@@ -179,7 +229,8 @@ lbm_mapping_labels_begin(struct lbm_node *node, struct job *job, const struct lb
     for (uint32_t row = 0; l->pin != NULL && row < patch->g.n; row++)
         l->pin[row] = job->shard.vertices.at[patch->vertex[row]].pin;
     l->told = lbm_copy(label, patch->g.n, sizeof *l->told);
-    if (err == LBM_OK && (l->own == NULL || l->before == NULL || l->heard == NULL || l->others == NULL ||
+    if (err == LBM_OK && (l->own == NULL || l->before == NULL || asking != LBM_OK ||
+                          (l->heard == NULL && !job->diffuse.is_tree) || l->others == NULL ||
                           l->holders == NULL || l->first == NULL || l->pin == NULL || l->told == NULL))
         err = LBM_E_NOMEM;
     if (err != LBM_OK)
@@ -225,11 +276,23 @@ candidate(const struct anneal *a, uint32_t v, struct lbm_rng *rng)
     return a->l->label[a->g->target[a->g->offset[v] + lbm_rng_below(rng, degree)]];
 }
 
+/* In a large cluster hosts are asked what others have for them once that matters. */
+static int
+is_known(struct labels *l, uint32_t q)
+{
+    if (l->is_known == NULL || l->is_known[q])
+        return 1;
+    l->is_wanted[q] = 1;
+    return 0;
+}
+
 static enum lbm_err
 draw(const struct anneal *a, struct lbm_rng *rng)
 {
     uint32_t v = lbm_rng_below(rng, a->g->n), p = a->l->label[v], q = candidate(a, v, rng);
     if (q == p || (a->pin != NULL && a->pin[v] != LBM_NONE))
+        return LBM_OK;
+    if (!is_known(a->l, p) || !is_known(a->l, q)) /* how full the hosts are; it is asked */
         return LBM_OK;
     if (lbm_hosts_route_from(a->h, p) != LBM_OK || lbm_hosts_route_from(a->h, q) != LBM_OK)
         return LBM_E_NOMEM;
@@ -281,11 +344,11 @@ anneal(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry
     struct labels *l = &job->diffuse.labels;
     const struct diffuse_levels *levels = &job->diffuse.levels;
     const struct lbm_graph *g = lbm_mapping_levels_graph(job, levels->level);
-    double *limit = lbm_alloc(l->n_hosts, sizeof *limit);
+    double *limit = l->limit != NULL ? l->limit : lbm_alloc(l->n_hosts, sizeof *limit);
     if (limit == NULL)
         return LBM_E_NOMEM;
-    for (uint32_t p = 0; p < l->n_hosts; p++)
-        limit[p] = (1 + entry->imbalance) * lbm_local_target(node, entry, lbm_view_host(&node->view, p));
+    if (limit != l->limit)
+        fill_limits(node, entry, l->n_hosts, limit);
     int is_late = job->shard.patch.n_ghosts != 0;
     const struct cooling *cooling = cooling_of(job);
     struct anneal a = {.l = l,
@@ -310,7 +373,7 @@ anneal(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry
             err = draw(&a, &node->rng);
         l->round++;
     }
-    free(limit);
+    free(limit != l->limit ? limit : NULL);
     return err;
 }
 
@@ -356,6 +419,8 @@ struct label_batch {
     LBM_VEC(uint32_t) vertex, label;
 };
 typedef LBM_VEC(struct label_batch) label_batches;
+
+static void tell(struct lbm_node *node, struct job *job, int all, int loads);
 
 static void
 send_labels(struct lbm_node *node, struct label_batch *batch, Lbm__Labels *labels)
@@ -410,6 +475,80 @@ gather(struct lbm_node *node, struct job *job, int all, label_batches *batches)
     return LBM_OK;
 }
 
+/* ---- a large cluster ----------------------------------------------------------------------------------- */
+
+/* What a message to that host says of work that goes to it, or to this one. */
+static void
+add_asked(const struct lbm_node *node, struct labels *l, uint32_t to, uint64_t *work, Lbm__Labels *labels)
+{
+    uint32_t q = lbm_view_number(&node->view, to), self = lbm_view_number(&node->view, node->host);
+    labels->n_host = labels->n_work = 0;
+    labels->answers = labels->others = labels->holders = 0;
+    if (q >= l->n_hosts || self >= l->n_hosts)
+        return;
+    if (l->is_wanted[q]) {
+        *labels->host = to;
+        *work = (uint64_t)l->own[q];
+        labels->n_host = labels->n_work = 1;
+        l->asked[q] = l->own[q];
+    }
+    for (size_t i = 0; i < l->asker.n; i++)
+        if (l->asker.at[i].host == q) {
+            double here = l->own[self];
+            labels->answers = 1;
+            labels->others = (uint64_t)(l->others[self] - l->asker.at[i].work + here);
+            labels->holders = (uint32_t)l->holders[self] - (l->asker.at[i].work > 0) + (here > 0);
+        }
+}
+
+/* Hosts that are to be asked, or answered. */
+static enum lbm_err
+add_concerned(const struct lbm_node *node, struct labels *l, int all, label_batches *batches)
+{
+    uint32_t self = lbm_view_number(&node->view, node->host);
+    int is_news = l->is_news || (self < l->n_hosts && l->own[self] != l->before[self]);
+    l->is_news = 0;
+    for (uint32_t q = 0; q < l->n_hosts; q++) {
+        l->is_wanted[q] |= l->own[q] > 0 && q != self;
+        if (l->is_wanted[q] && (all || !l->is_known[q] || l->own[q] != l->asked[q]) &&
+            batch_for(batches, lbm_view_host(&node->view, q)) == NULL)
+            return LBM_E_NOMEM;
+    }
+    for (size_t i = 0; (all || is_news) && i < l->asker.n; i++)
+        if (batch_for(batches, lbm_view_host(&node->view, l->asker.at[i].host)) == NULL)
+            return LBM_E_NOMEM;
+    return LBM_OK;
+}
+
+static void
+hear_asked(const struct lbm_node *node, struct labels *l, uint32_t src, const Lbm__Labels *labels)
+{
+    if (labels->answers) {
+        l->others[src] = (double)labels->others;
+        l->holders[src] = labels->holders;
+        l->is_known[src] = 1;
+    }
+    if (labels->n_host != 1 || labels->host[0] != node->host)
+        return;
+    size_t i = 0;
+    while (i < l->asker.n && l->asker.at[i].host != src)
+        i++;
+    const struct label_asker fresh = {.host = src, .work = -1};
+    if (i == l->asker.n && lbm_vec_push(&l->asker, fresh) != LBM_OK)
+        return; /* it asks again */
+    l->is_news |= l->asker.at[i].work != (double)labels->work[0];
+    l->asker.at[i].work = (double)labels->work[0];
+}
+
+void
+lbm_mapping_labels_answer(struct lbm_node *node, struct job *job)
+{
+    struct labels *l = &job->diffuse.labels;
+    if (l->label == NULL || !l->is_news || !job->shard.patch.valid)
+        return;
+    tell(node, job, 0, 1);
+}
+
 static void
 tell(struct lbm_node *node, struct job *job, int all, int loads)
 {
@@ -418,11 +557,18 @@ tell(struct lbm_node *node, struct job *job, int all, int loads)
     LBM_VEC(uint32_t) host = {0};
     LBM_VEC(uint64_t) work = {0};
     enum lbm_err err = gather(node, job, all, &batches);
-    for (uint32_t q = 0; q < l->n_hosts && err == LBM_OK; q++)
+    int is_asking = l->is_known != NULL;
+    if (is_asking)
+        add_up(node, l); /* more may have told since */
+    if (is_asking && loads && err == LBM_OK)
+        err = add_concerned(node, l, all, &batches);
+    if (is_asking && err == LBM_OK && (lbm_vec_push(&host, 0) != LBM_OK || lbm_vec_push(&work, 0) != LBM_OK))
+        err = LBM_E_NOMEM;
+    for (uint32_t q = 0; !is_asking && q < l->n_hosts && err == LBM_OK; q++)
         if (l->own[q] > 0 && (lbm_vec_push(&host, lbm_view_host(&node->view, q)) != LBM_OK ||
                               lbm_vec_push(&work, (uint64_t)l->own[q]) != LBM_OK))
             err = LBM_E_NOMEM;
-    for (size_t i = 0; loads && i < node->view.members.n && err == LBM_OK; i++) {
+    for (size_t i = 0; loads && !is_asking && i < node->view.members.n && err == LBM_OK; i++) {
         const struct lbm_member *member = &node->view.members.at[i];
         if (member->host != node->host && member->state == LBM_MEMBER_ACTIVE &&
             batch_for(&batches, member->host) == NULL)
@@ -437,6 +583,8 @@ tell(struct lbm_node *node, struct job *job, int all, int loads)
     labels.n_work = work.n;
     labels.work = work.at;
     for (size_t i = 0; i < batches.n; i++) {
+        if (err == LBM_OK && is_asking)
+            add_asked(node, l, batches.at[i].host, work.at, &labels);
         if (err == LBM_OK)
             send_labels(node, &batches.at[i], &labels);
         lbm_vec_free(&batches.at[i].vertex);
@@ -496,8 +644,11 @@ lbm_mapping_on_labels(struct lbm_node *node, const Lbm__Peer *message)
     if (l->label == NULL || labels->stage != job->diffuse.stage || src == LBM_NONE || src >= l->n_hosts ||
         !job->shard.patch.valid || job->diffuse.levels.version != job->shard.built)
         return;
-    memset(&l->heard[(size_t)src * l->n_hosts], 0, l->n_hosts * sizeof *l->heard);
-    for (size_t i = 0; i < labels->n_host; i++) {
+    if (l->heard == NULL)
+        hear_asked(node, l, src, labels);
+    else
+        memset(&l->heard[(size_t)src * l->n_hosts], 0, l->n_hosts * sizeof *l->heard);
+    for (size_t i = 0; l->heard != NULL && i < labels->n_host; i++) {
         uint32_t q = lbm_view_number(&node->view, labels->host[i]);
         if (q < l->n_hosts)
             l->heard[(size_t)src * l->n_hosts + q] = (double)labels->work[i];

@@ -14,6 +14,8 @@
 
 enum {
     CLUSTERS = 24,         /* that many on the coarsest level, of a share */
+    SHARES = 64,           /* of which clusters diffuse, at most: more would take more sweeps; */
+    SHARES_ALONE = 16,     /* by a host that waits for nobody */
     SWEEPS_COARSEST = 150, /* half as many on each finer one, */
     SWEEPS_LEAST = 8,      /* at least */
     SWEEPS_FLAT = 30,      /* without levels */
@@ -154,10 +156,12 @@ lbm_mapping_levels_build(struct lbm_node *node, struct job *job, const struct lb
     unsigned m = job->shard.m;
     struct lbm_graph inner = {0};
     struct lbm_levels levels = {0};
-    double share = (double)entry->vertices / (node->view.hosts.n != 0 ? node->view.hosts.n : 1);
+    double hosts = node->view.hosts.n != 0 ? node->view.hosts.n : 1;
+    if (job->diffuse.is_tree && part == NULL)
+        hosts = fmin(hosts, patch->n_ghosts == 0 ? SHARES_ALONE : SHARES);
+    double share = entry->vertices / hosts;
     double target = ceil(CLUSTERS * patch->g.n / (share > 1 ? share : 1));
-    uint64_t work_max = (uint64_t)ceil((double)lbm_local_load_whole(node, entry) /
-                                       (node->view.hosts.n != 0 ? node->view.hosts.n : 1) / (CLUSTERS / 2.0));
+    uint64_t work_max = (uint64_t)ceil((double)lbm_local_load_whole(node, entry) / hosts / (CLUSTERS / 2.0));
     lbm_mapping_levels_free(l);
     l->version = job->shard.built;
     is_flat |= patch->g.n == 0;

@@ -15,6 +15,7 @@
 
 enum {
     SAMPLE_ALL = 4096,  /* positions that regions are weighed with, of all hosts together */
+    SAMPLE_EACH = 16,   /* at least, for each host, where places are cut */
     WEIGH_ROUNDS = 200, /* of the adaptation of weights */
 };
 
@@ -31,9 +32,10 @@ static const double SCATTERED = 0.25;
 
 /* A vertex is in the sample by its id alone (Fibonacci hashing). */
 static int
-is_sampled(const struct lbm_job_entry *entry, uint32_t vertex)
+is_sampled(const struct lbm_node *node, const struct lbm_job_entry *entry, uint32_t vertex)
 {
-    double part = (double)SAMPLE_ALL / (entry->vertices != 0 ? entry->vertices : 1);
+    double all = fmax(SAMPLE_ALL, SAMPLE_EACH * (double)node->view.hosts.n),
+           part = fmin(all, LBM_SUMS_SAMPLE_MAX / 2.0) / (entry->vertices != 0 ? entry->vertices : 1);
     return (double)(vertex * UINT32_C(2654435769)) < part * 4294967296.0;
 }
 
@@ -45,10 +47,11 @@ lbm_mapping_regions_tell_places(struct lbm_node *node, struct job *job, const st
     struct lbm_moments moments = {0};
     LBM_VEC(double) x = {0};
     LBM_VEC(uint32_t) work = {0};
+    size_t most = job->diffuse.is_tree ? LBM_SUMS_SAMPLE_MAX : LBM_SAMPLE_MAX;
     enum lbm_err err = LBM_OK;
     lbm_moments_take(&moments, &patch->g, m, patch->x);
-    for (uint32_t row = 0; row < patch->g.n && work.n < LBM_SAMPLE_MAX && err == LBM_OK; row++) {
-        if (!is_sampled(entry, job->shard.vertices.at[patch->vertex[row]].id))
+    for (uint32_t row = 0; row < patch->g.n && work.n < most && err == LBM_OK; row++) {
+        if (!is_sampled(node, entry, job->shard.vertices.at[patch->vertex[row]].id))
             continue;
         err = lbm_vec_push(&work, lbm_graph_work(&patch->g, row));
         for (unsigned k = 0; k < m && err == LBM_OK; k++)
@@ -136,22 +139,121 @@ weigh(struct lbm_node *node, struct job *job, struct sample *all, const double *
     return LBM_OK;
 }
 
+/* Numbers of moments in m dimensions. */
+static unsigned
+moments_size(unsigned m)
+{
+    return 1 + m + m * (m + 1) / 2;
+}
+
+static struct lbm_moments
+read_moments(const double *value, unsigned m)
+{
+    struct lbm_moments moments = {.work = value[0]};
+    memcpy(moments.sum, &value[1], m * sizeof(double));
+    memcpy(moments.prod, &value[1 + m], m * (m + 1) / 2 * sizeof(double));
+    return moments;
+}
+
+/* What is due to each host. due [hosts]. */
+static void
+fill_due(const struct lbm_node *node, const struct lbm_job_entry *entry, double *due)
+{
+    for (uint32_t p = 0; p < node->view.hosts.n; p++)
+        due[p] = fmax(lbm_local_target(node, entry, lbm_view_host(&node->view, p)), 1);
+}
+
+/* Cut all samples in each rotation. In: due [hosts]. Out: at [rotations * (hosts - 1)]. */
+static enum lbm_err
+cut(const struct lbm_node *node, const struct job *job, const struct lbm_affine *whitened,
+    const struct sums_row *sum, const double *due, double *at)
+{
+    const struct lbm_hosts *h = &node->view.hosts;
+    unsigned m = job->shard.m;
+    struct lbm_cuts cuts = {0};
+    double *x = lbm_alloc((size_t)sum->n_sample * m, sizeof *x);
+    enum lbm_err err = x == NULL ? LBM_E_NOMEM : lbm_cuts_plan(h->n, m, h->site, &cuts);
+    for (int k = 0; k < rotations(job) && err == LBM_OK; k++) {
+        struct lbm_affine map = turned(whitened, k);
+        for (size_t i = 0; i < sum->n_sample; i++)
+            lbm_affine_apply(&map, &sum->sample[i * m], &x[i * m]);
+        err = lbm_cuts_place(&cuts, due, sum->n_sample, x, sum->sample_work, &at[(size_t)k * (h->n - 1)]);
+    }
+    lbm_cuts_free(&cuts);
+    free(x);
+    return err;
+}
+
+enum lbm_err
+lbm_mapping_regions_total_places(struct lbm_node *node, const struct job *job,
+                                 const struct lbm_job_entry *entry, struct sums_row *sum)
+{
+    unsigned m = job->shard.m, n_moments = moments_size(m);
+    uint32_t n_hosts = node->view.hosts.n, n_cuts = (uint32_t)rotations(job) * (n_hosts - 1);
+    struct lbm_affine whitened;
+    struct lbm_moments moments = {0};
+    if (sum->n == n_moments)
+        moments = read_moments(sum->value, m);
+    if (sum->n != n_moments || lbm_moments_whiten(&moments, m, &whitened) != LBM_OK)
+        n_cuts = 0; /* all in one place, or on a line: there is nothing to cut */
+    double *value = lbm_alloc((size_t)n_moments + n_cuts, sizeof *value),
+           *due = lbm_alloc(n_hosts, sizeof *due);
+    enum lbm_err err = value == NULL || due == NULL ? LBM_E_NOMEM : LBM_OK;
+    if (err == LBM_OK && n_cuts != 0) {
+        memcpy(value, sum->value, n_moments * sizeof *value);
+        fill_due(node, entry, due);
+        err = cut(node, job, &whitened, sum, due, &value[n_moments]);
+    }
+    free(due);
+    if (err != LBM_OK) {
+        free(value);
+        return err;
+    }
+    struct sums_row out = {
+        .host = sum->host, .stage = sum->stage, .stamp = sum->stamp, .n = n_moments + n_cuts, .value = value};
+    lbm_mapping_sums_free_row(sum);
+    *sum = out;
+    return LBM_OK;
+}
+
+/* In a large cluster: where places are cut, as the first host has told. */
+static void
+draw_cuts(struct lbm_node *node, struct job *job)
+{
+    struct diffuse *d = &job->diffuse;
+    const struct lbm_hosts *h = &node->view.hosts;
+    unsigned n_moments = moments_size(job->shard.m);
+    if (d->total.n != n_moments + (size_t)rotations(job) * (h->n - 1))
+        return;
+    enum lbm_err err = d->cuts.n != 0 ? LBM_OK : lbm_cuts_plan(h->n, job->shard.m, h->site, &d->cuts);
+    for (int k = 0; k < rotations(job) && err == LBM_OK; k++) {
+        free(d->weight[k]);
+        d->weight[k] =
+            lbm_copy(&d->total.value[n_moments + (size_t)k * (h->n - 1)], h->n - 1, sizeof(double));
+        err = d->weight[k] == NULL ? LBM_E_NOMEM : LBM_OK;
+    }
+    d->n_weights = h->n;
+    if (err != LBM_OK)
+        lbm_core_fail(node, err);
+}
+
 void
 lbm_mapping_regions_draw(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
     struct diffuse *d = &job->diffuse;
     unsigned m = job->shard.m;
     double sum[1 + 3 + 6];
-    struct lbm_moments moments = {0};
     struct sample all = {0};
-    lbm_mapping_sums_total(d, 1 + m + m * (m + 1) / 2, sum);
-    moments.work = sum[0];
-    memcpy(moments.sum, &sum[1], m * sizeof(double));
-    memcpy(moments.prod, &sum[1 + m], m * (m + 1) / 2 * sizeof(double));
+    lbm_mapping_sums_total(d, moments_size(m), sum);
+    struct lbm_moments moments = read_moments(sum, m);
     d->n_weights = 0;
     d->is_whitened = 1;
     if (lbm_moments_whiten(&moments, m, &d->whitened) != LBM_OK) {
         lbm_affine_identity(&d->whitened, m); /* all in one place, or on a line: there is nothing to draw */
+        return;
+    }
+    if (d->is_tree) {
+        draw_cuts(node, job);
         return;
     }
     double *due = lbm_alloc(node->view.hosts.n, sizeof *due);
@@ -159,8 +261,8 @@ lbm_mapping_regions_draw(struct lbm_node *node, struct job *job, const struct lb
     uint32_t *host = err == LBM_OK ? lbm_alloc(all.work.n, sizeof *host) : NULL;
     if (err == LBM_OK && host == NULL)
         err = LBM_E_NOMEM;
-    for (uint32_t p = 0; err == LBM_OK && p < node->view.hosts.n; p++)
-        due[p] = fmax(lbm_local_target(node, entry, lbm_view_host(&node->view, p)), 1);
+    if (err == LBM_OK)
+        fill_due(node, entry, due);
     if (err == LBM_OK)
         err = weigh(node, job, &all, due, host);
     if (err != LBM_OK)
@@ -189,7 +291,8 @@ label(const struct lbm_node *node, const struct job *job, int rotation, uint32_t
         lbm_affine_apply(&map, &patch->x[(size_t)i * job->shard.m], x);
         label[i] = pin != LBM_NONE ? lbm_view_number(&node->view, pin) : LBM_NONE;
         if (label[i] == LBM_NONE)
-            label[i] = lbm_regions_find(&regions, x, NULL);
+            label[i] = d->is_tree ? lbm_cuts_find(&d->cuts, d->weight[rotation], x)
+                                  : lbm_regions_find(&regions, x, NULL);
     }
 }
 
@@ -226,6 +329,26 @@ lbm_mapping_regions_tell(struct lbm_node *node, struct job *job)
     free(value);
 }
 
+enum lbm_err
+lbm_mapping_regions_total(struct lbm_node *node, const struct job *job, const struct lbm_job_entry *entry,
+                          struct sums_row *sum)
+{
+    uint32_t n_hosts = node->view.hosts.n, n = REGIONS_LOADS + (uint32_t)rotations(job);
+    double *value = lbm_alloc(n, sizeof *value);
+    if (value == NULL)
+        return LBM_E_NOMEM;
+    if (sum->n == regions_values(node, job)) {
+        memcpy(value, sum->value, REGIONS_LOADS * sizeof *value);
+        for (int k = 0; k < rotations(job); k++)
+            value[REGIONS_LOADS + k] = lbm_mapping_labels_cost(
+                node, entry, sum->value[k], &sum->value[REGIONS_LOADS + (size_t)k * n_hosts]);
+    }
+    free(sum->value);
+    sum->value = value;
+    sum->n = n;
+    return LBM_OK;
+}
+
 /* The best labels so far. */
 static void
 keep_labels(struct lbm_node *node, struct job *job, int rotation)
@@ -260,7 +383,8 @@ normalize(struct lbm_node *node, struct job *job, int rotation)
     job->normalization = turned(&d->whitened, rotation);
     job->normalization_fixed = 1;
     job->normalization_seq = d->stage;
-    lbm_mapping_normalization_set_regions(node, job, n, id, d->weight[rotation]);
+    if (!d->is_tree) /* cuts have no weights */
+        lbm_mapping_normalization_set_regions(node, job, n, id, d->weight[rotation]);
     free(id);
 }
 
@@ -296,7 +420,9 @@ lbm_mapping_regions_choose(struct lbm_node *node, struct job *job, const struct 
     }
     lbm_mapping_sums_total(d, n, sum);
     for (int k = 0; k < rotations(job); k++) {
-        double own = lbm_mapping_labels_cost(node, entry, sum[k], &sum[REGIONS_LOADS + (size_t)k * n_hosts]);
+        double own = d->is_tree ? sum[REGIONS_LOADS + k]
+                                : lbm_mapping_labels_cost(node, entry, sum[k],
+                                                          &sum[REGIONS_LOADS + (size_t)k * n_hosts]);
         best = k == 0 || own < least ? k : best;
         least = best == k ? own : least;
     }

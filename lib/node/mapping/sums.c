@@ -11,20 +11,22 @@
 #include "node/mapping/mapping.h"
 #include "node/membership/membership.h"
 
-static void
-free_row(struct sums_row *row)
+void
+lbm_mapping_sums_free_row(struct sums_row *row)
 {
     free(row->value);
     free(row->sample);
     free(row->sample_work);
+    *row = (struct sums_row){0};
 }
 
 void
 lbm_mapping_sums_free(struct diffuse *d)
 {
     for (size_t i = 0; i < d->rows.n; i++)
-        free_row(&d->rows.at[i]);
+        lbm_mapping_sums_free_row(&d->rows.at[i]);
     lbm_vec_free(&d->rows);
+    lbm_mapping_sums_free_row(&d->total);
 }
 
 void
@@ -33,7 +35,7 @@ lbm_mapping_sums_forget(struct diffuse *d, uint32_t stage)
     size_t kept = 0;
     for (size_t i = 0; i < d->rows.n; i++) {
         if (d->rows.at[i].stage < stage)
-            free_row(&d->rows.at[i]);
+            lbm_mapping_sums_free_row(&d->rows.at[i]);
         else
             d->rows.at[kept++] = d->rows.at[i];
     }
@@ -49,21 +51,33 @@ lbm_mapping_sums_row(const struct diffuse *d, uint32_t host, uint32_t stage)
     return NULL;
 }
 
-/* Take a row, in its place; it replaces an older one. */
-static void
-put_row(struct lbm_node *node, struct diffuse *d, struct sums_row row)
+void
+lbm_mapping_sums_drop(struct diffuse *d, uint32_t host, uint32_t stage)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < d->rows.n; i++) {
+        if (d->rows.at[i].host == host && d->rows.at[i].stage == stage)
+            lbm_mapping_sums_free_row(&d->rows.at[i]);
+        else
+            d->rows.at[kept++] = d->rows.at[i];
+    }
+    d->rows.n = kept;
+}
+
+void
+lbm_mapping_sums_put(struct lbm_node *node, struct diffuse *d, struct sums_row row)
 {
     size_t at = 0;
     while (at < d->rows.n && (d->rows.at[at].host < row.host ||
                               (d->rows.at[at].host == row.host && d->rows.at[at].stage < row.stage)))
         at++;
     if (at < d->rows.n && d->rows.at[at].host == row.host && d->rows.at[at].stage == row.stage) {
-        free_row(&d->rows.at[at]);
+        lbm_mapping_sums_free_row(&d->rows.at[at]);
         d->rows.at[at] = row;
         return;
     }
     if (lbm_vec_push(&d->rows, row) != LBM_OK) {
-        free_row(&row);
+        lbm_mapping_sums_free_row(&row);
         lbm_core_fail(node, LBM_E_NOMEM);
         return;
     }
@@ -71,15 +85,24 @@ put_row(struct lbm_node *node, struct diffuse *d, struct sums_row row)
     d->rows.at[at] = row;
 }
 
+uint64_t
+lbm_mapping_sums_number(const struct lbm_node *node, struct diffuse *d)
+{
+    uint64_t now_us = node->now_us > 0 ? (uint64_t)node->now_us : 0;
+    d->stamp = d->is_tree && now_us > d->stamp ? now_us : d->stamp + 1; /* above those of an earlier life */
+    return d->stamp;
+}
+
 /* In: via: a host that passes it on, or LBM_NONE. */
 static void
-send_row(struct lbm_node *node, const struct job *job, uint32_t to, uint32_t via, const struct sums_row *row)
+send_row(struct lbm_node *node, const struct job *job, uint32_t to, uint32_t via, const struct sums_row *row,
+         enum sums_part part)
 {
     Lbm__Sums sums = LBM__SUMS__INIT;
     sums.job = job->id;
     sums.stage = row->stage;
     sums.stamp = row->stamp;
-    sums.hosts = row->hosts;
+    sums.hosts = part == SUMS_PART_OWN ? row->hosts : job->diffuse.hosts;
     sums.n_value = row->n;
     sums.value = row->value;
     sums.n_sample_work = row->n_sample;
@@ -87,10 +110,18 @@ send_row(struct lbm_node *node, const struct job *job, uint32_t to, uint32_t via
     sums.n_sample = (size_t)row->n_sample * job->shard.m;
     sums.sample = row->sample;
     sums.to = via != LBM_NONE ? 1 + to : 0;
+    sums.part = part;
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_SUMS;
     message.sums = &sums;
     lbm_core_send_now(node, via != LBM_NONE ? via : to, &message);
+}
+
+void
+lbm_mapping_sums_send(struct lbm_node *node, const struct job *job, uint32_t to, const struct sums_row *row,
+                      enum sums_part part)
+{
+    send_row(node, job, to, LBM_NONE, row, part);
 }
 
 /* A host that answers quickly, to pass on what would be long on its way to another; LBM_NONE: there is none.
@@ -132,7 +163,7 @@ lbm_mapping_sums_tell(struct lbm_node *node, struct job *job, size_t n, const do
     struct diffuse *d = &job->diffuse;
     struct sums_row row = {.host = node->host,
                            .stage = d->stage,
-                           .stamp = ++d->stamp,
+                           .stamp = lbm_mapping_sums_number(node, d),
                            .hosts = d->hosts,
                            .n = (uint32_t)n,
                            .n_sample = (uint32_t)n_sample,
@@ -140,13 +171,18 @@ lbm_mapping_sums_tell(struct lbm_node *node, struct job *job, size_t n, const do
                            .sample = lbm_copy(sample, n_sample * job->shard.m, sizeof *sample),
                            .sample_work = lbm_copy(sample_work, n_sample, sizeof *sample_work)};
     if ((n != 0 && row.value == NULL) || (n_sample != 0 && (row.sample == NULL || row.sample_work == NULL))) {
-        free_row(&row);
+        lbm_mapping_sums_free_row(&row);
         lbm_core_fail(node, LBM_E_NOMEM);
         return;
     }
-    put_row(node, d, row);
+    lbm_mapping_sums_put(node, d, row);
     d->is_told = 1;
-    lbm_mapping_sums_tell_again(node, job);
+    if (d->is_tree) {
+        d->told_us = node->now_us + SUMS_AGAIN_US;
+        lbm_mapping_tree_tell(node, job);
+    } else {
+        lbm_mapping_sums_tell_again(node, job);
+    }
 }
 
 void
@@ -155,15 +191,17 @@ lbm_mapping_sums_tell_again(struct lbm_node *node, struct job *job)
     struct diffuse *d = &job->diffuse;
     const struct sums_row *own = lbm_mapping_sums_row(d, node->host, d->stage);
     d->told_us = node->now_us + SUMS_AGAIN_US;
+    if (d->is_tree)
+        return; /* the tree has a timer of its own */
     for (size_t i = 0; own != NULL && i < node->view.members.n && node->failed == LBM_OK; i++) {
         const struct lbm_member *member = &node->view.members.at[i];
         if (member->host == node->host || !lbm_view_participates(member))
             continue;
-        send_row(node, job, member->host, LBM_NONE, own);
+        lbm_mapping_sums_send(node, job, member->host, own, SUMS_PART_OWN);
         uint32_t via =
             lbm_membership_is_straggler(node, member->host) ? relay_to(node, member->host) : LBM_NONE;
         if (via != LBM_NONE)
-            send_row(node, job, member->host, via, own);
+            send_row(node, job, member->host, via, own, SUMS_PART_OWN);
     }
 }
 
@@ -202,6 +240,8 @@ lbm_mapping_sums_state(const struct lbm_node *node, const struct job *job)
 {
     const struct diffuse *d = &job->diffuse;
     enum sums_state state = SUMS_COMPLETE;
+    if (d->is_tree)
+        return lbm_mapping_tree_state(job);
     for (size_t i = 0; i < node->view.members.n; i++) {
         const struct lbm_member *member = &node->view.members.at[i];
         if (member->state != LBM_MEMBER_ACTIVE ||
@@ -217,6 +257,65 @@ lbm_mapping_sums_state(const struct lbm_node *node, const struct job *job)
         state = SUMS_PASSED;
     }
     return state;
+}
+
+enum lbm_err
+lbm_mapping_sums_copy(const Lbm__Peer *message, struct sums_row *out)
+{
+    const Lbm__Sums *sums = message->sums;
+    struct sums_row row = {.host = sums->of != 0 ? sums->of - 1 : message->src,
+                           .stage = sums->stage,
+                           .stamp = sums->stamp,
+                           .hosts = sums->hosts,
+                           .n = (uint32_t)sums->n_value,
+                           .n_sample = (uint32_t)sums->n_sample_work,
+                           .value = lbm_copy(sums->value, sums->n_value, sizeof *sums->value),
+                           .sample = lbm_copy(sums->sample, sums->n_sample, sizeof *sums->sample),
+                           .sample_work =
+                               lbm_copy(sums->sample_work, sums->n_sample_work, sizeof *sums->sample_work)};
+    if (row.value == NULL || row.sample == NULL || row.sample_work == NULL) {
+        lbm_mapping_sums_free_row(&row);
+        return LBM_E_NOMEM;
+    }
+    *out = row;
+    return LBM_OK;
+}
+
+enum lbm_err
+lbm_mapping_sums_add(struct sums_row *sum, const struct sums_row *row, unsigned m)
+{
+    uint32_t n_sample = sum->n_sample + row->n_sample;
+    n_sample = n_sample < LBM_SUMS_SAMPLE_MAX ? n_sample : LBM_SUMS_SAMPLE_MAX;
+    uint32_t n = sum->n > row->n ? sum->n : row->n, more = n_sample - sum->n_sample;
+    double *value = n > sum->n ? lbm_alloc(n, sizeof *value) : sum->value;
+    double *sample = more != 0 ? lbm_alloc((size_t)n_sample * m, sizeof *sample) : sum->sample;
+    uint32_t *work = more != 0 ? lbm_alloc(n_sample, sizeof *work) : sum->sample_work;
+    if ((n != 0 && value == NULL) || (n_sample != 0 && (sample == NULL || work == NULL))) {
+        free(value != sum->value ? value : NULL);
+        free(sample != sum->sample ? sample : NULL);
+        free(work != sum->sample_work ? work : NULL);
+        return LBM_E_NOMEM;
+    }
+    if (n > sum->n) {
+        memcpy(value, sum->value, sum->n * sizeof *value);
+        free(sum->value);
+    }
+    for (uint32_t k = 0; k < row->n; k++)
+        value[k] += row->value[k];
+    if (more != 0) {
+        memcpy(sample, sum->sample, (size_t)sum->n_sample * m * sizeof *sample);
+        memcpy(work, sum->sample_work, sum->n_sample * sizeof *work);
+        memcpy(&sample[(size_t)sum->n_sample * m], row->sample, (size_t)more * m * sizeof *sample);
+        memcpy(&work[sum->n_sample], row->sample_work, more * sizeof *work);
+        free(sum->sample);
+        free(sum->sample_work);
+    }
+    sum->n = n;
+    sum->n_sample = n_sample;
+    sum->value = value;
+    sum->sample = sample;
+    sum->sample_work = work;
+    return LBM_OK;
 }
 
 void
@@ -236,33 +335,27 @@ lbm_mapping_on_sums(struct lbm_node *node, const Lbm__Peer *message)
         !lbm_local_within_reach(node, message->src, "stage", sums->stage, job->diffuse.stage, LBM_STAGE_STEP))
         return;
     struct diffuse *d = &job->diffuse;
+    if (sums->part != SUMS_PART_OWN && d->is_tree)
+        lbm_mapping_tree_on_sums(node, job, message);
+    if (sums->part != SUMS_PART_OWN || d->is_tree)
+        return;
     d->heard = sums->stage > d->heard ? sums->stage : d->heard;
     const struct sums_row *known = lbm_mapping_sums_row(d, src, sums->stage),
                           *own = lbm_mapping_sums_row(d, node->host, stage_of(d, node->host));
     int is_repeated = known != NULL && known->stamp >= sums->stamp;
     if (sums->stage < d->stage) { /* it has lost the thread, or what it lacks got lost */
         if (own != NULL && (own->stage > sums->stage || is_repeated))
-            send_row(node, job, src, LBM_NONE, own);
+            lbm_mapping_sums_send(node, job, src, own, SUMS_PART_OWN);
         return;
     }
     if (is_repeated)
         return;
-    struct sums_row row = {.host = src,
-                           .stage = sums->stage,
-                           .stamp = sums->stamp,
-                           .hosts = sums->hosts,
-                           .n = (uint32_t)sums->n_value,
-                           .n_sample = (uint32_t)sums->n_sample_work,
-                           .value = lbm_copy(sums->value, sums->n_value, sizeof *sums->value),
-                           .sample = lbm_copy(sums->sample, sums->n_sample, sizeof *sums->sample),
-                           .sample_work =
-                               lbm_copy(sums->sample_work, sums->n_sample_work, sizeof *sums->sample_work)};
-    if (row.value == NULL || row.sample == NULL || row.sample_work == NULL) {
-        free_row(&row);
+    struct sums_row row;
+    if (lbm_mapping_sums_copy(message, &row) != LBM_OK) {
         lbm_core_fail(node, LBM_E_NOMEM);
         return;
     }
-    put_row(node, d, row);
+    lbm_mapping_sums_put(node, d, row);
     job->remap.tick_us = node->now_us;
     job->tick_us = job->phase == LBM_PHASE_MAPPING ? node->now_us : job->tick_us;
 }
@@ -271,6 +364,10 @@ void
 lbm_mapping_sums_total(const struct diffuse *d, size_t n, double *sum)
 {
     memset(sum, 0, n * sizeof *sum);
+    if (d->is_tree) {
+        memcpy(sum, d->total.value, (n < d->total.n ? n : d->total.n) * sizeof *sum);
+        return;
+    }
     for (size_t i = 0; i < d->rows.n; i++)
         for (size_t k = 0; counts(d, &d->rows.at[i]) && d->rows.at[i].n == n && k < n; k++)
             sum[k] += d->rows.at[i].value[k];

@@ -1,6 +1,6 @@
 # tests/unit/node
 unit_node_short_tests = tests/unit/node/test_admin tests/unit/node/test_starts \
-	tests/unit/node/test_remap tests/unit/node/test_diffuse tests/unit/node/test_edges \
+	tests/unit/node/test_remap tests/unit/node/test_diffuse tests/unit/node/test_tree tests/unit/node/test_edges \
 	tests/unit/node/test_ghosts tests/unit/node/test_handoff tests/unit/node/test_history \
 	tests/unit/node/test_ingest tests/unit/node/test_liar tests/unit/node/test_log tests/unit/node/test_network \
 	tests/unit/node/test_node tests/unit/node/test_query tests/unit/node/test_record_packed \
@@ -68,6 +68,10 @@ tests_unit_node_test_diffuse_SOURCES = tests/unit/node/test_diffuse.c tests/unit
 	tests/unit/node/cluster_fixture.h
 tests_unit_node_test_diffuse_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
 tests_unit_node_test_diffuse_LDADD = $(tests_unit_node_test_node_LDADD)
+tests_unit_node_test_tree_SOURCES = tests/unit/node/test_tree.c tests/unit/node/cluster_fixture.c \
+	tests/unit/node/cluster_fixture.h
+tests_unit_node_test_tree_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
+tests_unit_node_test_tree_LDADD = $(tests_unit_node_test_node_LDADD)
 tests_unit_node_test_network_SOURCES = tests/unit/node/test_network.c tests/unit/node/cluster_fixture.c \
 	tests/unit/node/cluster_fixture.h
 tests_unit_node_test_network_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
@@ -117,7 +121,7 @@ $(tests_unit_node_test_view_OBJECTS) $(tests_unit_node_test_view_sites_OBJECTS) 
 	$(tests_unit_node_test_view_cache_OBJECTS) $(tests_unit_node_test_load_policies_OBJECTS) \
 	$(tests_unit_node_test_history_OBJECTS) $(tests_unit_node_test_record_packed_OBJECTS) \
 	$(tests_unit_node_test_query_OBJECTS) $(tests_unit_node_test_ingest_OBJECTS) \
-	$(tests_unit_node_test_edges_OBJECTS) $(tests_unit_node_test_starts_OBJECTS) $(tests_unit_node_test_diffuse_OBJECTS) \
+	$(tests_unit_node_test_edges_OBJECTS) $(tests_unit_node_test_starts_OBJECTS) $(tests_unit_node_test_diffuse_OBJECTS) $(tests_unit_node_test_tree_OBJECTS) \
 	$(tests_unit_node_test_network_OBJECTS) \
 	$(tests_unit_node_test_throttle_OBJECTS) $(tests_unit_node_test_load_OBJECTS) \
 	$(tests_unit_node_test_remap_OBJECTS) $(tests_unit_node_test_admin_OBJECTS) \

@@ -452,7 +452,7 @@ a_search_among_neighbours_breaks_ties_as_a_scan_does(void **state)
     double site[2 * SIDE * SIDE], weight[SIDE * SIDE] = {0};
     for (int p = 0; p < SIDE * SIDE; p++) {
         site[2 * p] = (p % SIDE + 0.5) / SIDE;
-        site[2 * p + 1] = (p / SIDE + 0.5) / SIDE;
+        site[2 * p + 1] = (floor(p / (double)SIDE) + 0.5) / SIDE;
     }
     struct lbm_regions r = {SIDE * SIDE, 2, 0, site, weight};
     struct lbm_near near;
@@ -504,6 +504,79 @@ balance_stands_no_points_one_region_and_sites_at_one_place(void **state)
     assert_true(host[0] == host[1]);
 }
 
+/* Every region holds the points it is due, and what a point is found in is where it was counted. */
+static void
+cuts_give_each_region_what_is_due(void **state)
+{
+    enum { POINTS = 20000, REGIONS_MOST = 100 };
+    (void)state;
+    struct lbm_rng rng;
+    lbm_rng_seed(&rng, 7);
+    static const uint32_t n[] = {1, 2, 3, 10, 64, 97, REGIONS_MOST};
+    for (size_t i = 0; i < sizeof n / sizeof *n; i++)
+        for (unsigned m = 2; m <= 3; m++) {
+            struct lbm_regions r = random_regions(&rng, n[i], m, 0, 1);
+            struct lbm_cuts cuts;
+            double *x = calloc((size_t)POINTS * m, sizeof *x), due[REGIONS_MOST], load[REGIONS_MOST] = {0};
+            double at[REGIONS_MOST], whole = 0;
+            uint32_t *work = calloc(POINTS, sizeof *work);
+            for (uint32_t k = 0; k < POINTS * m; k++)
+                x[k] = lbm_rng_unit(&rng) * lbm_rng_unit(&rng);
+            for (uint32_t k = 0; k < POINTS; k++)
+                work[k] = 1 + lbm_rng_below(&rng, 3);
+            for (uint32_t p = 0; p < n[i]; p++)
+                whole += due[p] = 1 + lbm_rng_below(&rng, 4);
+            assert_int_equal(lbm_cuts_plan(n[i], m, r.site, &cuts), LBM_OK);
+            assert_int_equal(lbm_cuts_place(&cuts, due, POINTS, x, work, at), LBM_OK);
+            double all = 0;
+            for (uint32_t k = 0; k < POINTS; k++) {
+                load[lbm_cuts_find(&cuts, at, &x[k * m])] += work[k];
+                all += work[k];
+            }
+            for (uint32_t p = 0; p < n[i]; p++) /* a point more or less at each of a few cuts */
+                assert_true(fabs(load[p] - all * due[p] / whole) <= 3 * 20);
+            lbm_cuts_free(&cuts);
+            free(x);
+            free(work);
+            free_regions(&r);
+        }
+}
+
+/* Sites of a grid are cut between its lines, so that regions lie as their sites do. */
+static void
+cuts_lie_between_lines_of_a_grid(void **state)
+{
+    (void)state;
+    enum { SIDE = 12 };
+    double site[SIDE * SIDE * 2], due[SIDE * SIDE], at[SIDE * SIDE];
+    struct lbm_cuts cuts;
+    for (uint32_t p = 0; p < SIDE * SIDE; p++) {
+        site[2 * p] = (p % SIDE + 0.5) / SIDE;
+        site[2 * p + 1] = (floor(p / (double)SIDE) + 0.5) / SIDE;
+        due[p] = 1;
+    }
+    assert_int_equal(lbm_cuts_plan(SIDE * SIDE, 2, site, &cuts), LBM_OK);
+    assert_int_equal(lbm_cuts_place(&cuts, due, SIDE * SIDE, site, NULL, at), LBM_OK);
+    for (uint32_t p = 0; p < SIDE * SIDE; p++)
+        assert_int_equal(lbm_cuts_find(&cuts, at, &site[2 * p]), p);
+    lbm_cuts_free(&cuts);
+}
+
+static void
+cuts_stand_no_points_and_sites_at_one_place(void **state)
+{
+    (void)state;
+    const double site[10] = {0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5}, due[5] = {1, 1, 1, 1, 1};
+    double at[4];
+    struct lbm_cuts cuts;
+    assert_int_equal(lbm_cuts_plan(5, 2, site, &cuts), LBM_OK);
+    assert_int_equal(lbm_cuts_place(&cuts, due, 0, NULL, NULL, at), LBM_OK);
+    assert_in_range(lbm_cuts_find(&cuts, at, site), 0, 4);
+    assert_int_equal(lbm_cuts_place(&cuts, due, 5, site, NULL, at), LBM_OK);
+    assert_in_range(lbm_cuts_find(&cuts, at, site), 0, 4);
+    lbm_cuts_free(&cuts);
+}
+
 int
 main(void)
 {
@@ -528,6 +601,9 @@ main(void)
         cmocka_unit_test(balance_of_many_regions_finds_what_a_scan_of_all_finds),
         cmocka_unit_test(a_search_among_neighbours_breaks_ties_as_a_scan_does),
         cmocka_unit_test(balance_never_makes_an_assignment_worse),
+        cmocka_unit_test(cuts_give_each_region_what_is_due),
+        cmocka_unit_test(cuts_lie_between_lines_of_a_grid),
+        cmocka_unit_test(cuts_stand_no_points_and_sites_at_one_place),
         cmocka_unit_test(balance_stands_no_points_one_region_and_sites_at_one_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
