@@ -147,17 +147,15 @@ forget_destinations(struct job *job)
     lbm_local_queue_changed(job);
 }
 
-/* Nonzero if a host has fallen silent, and may be evicted soon: what would go to it waits. */
+/* Nonzero if a host that this one should hear has fallen silent, and may be evicted soon: what would go to it
+ * waits. */
 static int
 awaits_verdict(const struct lbm_node *node)
 {
-    for (size_t i = 0; i < node->view.members.n; i++) {
-        const struct lbm_member *member = &node->view.members.at[i];
-        if (member->state == LBM_MEMBER_ACTIVE && member->host != node->host &&
-            lbm_membership_is_unreachable(node, member->host, UNREACHABLE_US) &&
-            !lbm_membership_is_unreachable(node, member->host, VERDICT_US))
+    for (size_t i = 0; i < node->watched.n; i++)
+        if (lbm_membership_is_unreachable(node, node->watched.at[i], UNREACHABLE_US) &&
+            !lbm_membership_is_unreachable(node, node->watched.at[i], VERDICT_US))
             return 1;
-    }
     return 0;
 }
 
