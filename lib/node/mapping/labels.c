@@ -20,7 +20,7 @@ enum {
     LOADS_TICKS = 2,     /* what work is for whom, to all */
     LAST_TICKS = 6,      /* and at the end all that is waited for */
     AHEAD_TICKS = 6,     /* without a word of some host this one is ahead of it, and waits for it, */
-    AHEAD_US = 300000,   /* but no longer than that */
+    AHEAD_US = 1000000,  /* but no longer than that */
     LINK_BITS = 6,       /* one draw in 2^6 tries a host linked to the label, not the label of a neighbour */
 };
 
@@ -372,7 +372,9 @@ send_labels(struct lbm_node *node, struct label_batch *batch, Lbm__Labels *label
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_LABELS;
     message.labels = labels;
-    lbm_core_send_now(node, batch->host, &message);
+    uint32_t via = lbm_mapping_sums_via(node, batch->host);
+    labels->to = via != LBM_NONE ? 1 + batch->host : 0;
+    lbm_core_send_now(node, via != LBM_NONE ? via : batch->host, &message);
 }
 
 static struct label_batch *
@@ -509,10 +511,31 @@ lbm_mapping_labels_tick(struct lbm_node *node, struct job *job, const struct lbm
     return 0;
 }
 
+/* Pass on the labels of another host. */
+static void
+relay(struct lbm_node *node, const Lbm__Peer *message)
+{
+    uint32_t to = message->labels->to - 1;
+    const struct lbm_member *member = lbm_view_member(&node->view, to);
+    if (message->labels->of != 0 || to == message->src || member == NULL || !lbm_view_participates(member))
+        return;
+    Lbm__Labels labels = *message->labels;
+    labels.of = 1 + message->src;
+    labels.to = 0;
+    Lbm__Peer passed = LBM__PEER__INIT;
+    passed.body_case = LBM__PEER__BODY_LABELS;
+    passed.labels = &labels;
+    lbm_core_send_now(node, to, &passed);
+}
+
 void
 lbm_mapping_on_labels(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__Labels *labels = message->labels;
+    if (labels->to != 0 && labels->to - 1 != node->host) {
+        relay(node, message);
+        return;
+    }
     struct job *job = lbm_local_job(node, labels->job);
     if (job == NULL)
         return;
@@ -521,7 +544,7 @@ lbm_mapping_on_labels(struct lbm_node *node, const Lbm__Peer *message)
                                 LBM_STAGE_STEP))
         return;
     job->diffuse.heard = labels->stage > job->diffuse.heard ? labels->stage : job->diffuse.heard;
-    uint32_t src = lbm_view_number(&node->view, message->src);
+    uint32_t src = lbm_view_number(&node->view, labels->of != 0 ? labels->of - 1 : message->src);
     if (l->label == NULL || labels->stage != job->diffuse.stage || src == LBM_NONE || src >= l->n_hosts ||
         !job->shard.patch.valid || job->diffuse.levels.version != job->shard.built)
         return;
