@@ -89,6 +89,8 @@ struct labels {
     uint32_t n_top;                    /* clusters on the coarsest level */
     uint32_t round, rounds;            /* done on this level, and to do */
     uint32_t ticks;                    /* since it began, or since the last round */
+    uint32_t *heard_tick;              /* [n_hosts] ticks of this host when each was last heard */
+    int64_t ticked_us;                 /* the last of them */
     uint32_t behind;                   /* ticks that have passed since the last one; 0 counts as one */
     int is_over;                       /* all rounds are done */
     uint64_t stamp;

@@ -12,12 +12,15 @@
 #include "node/local/local.h"
 #include "node/mapping/internal.h"
 #include "node/mapping/mapping.h"
+#include "node/membership/membership.h"
 
 enum {
     DRAWS_TICK = 100000, /* some ten milliseconds */
     ALL_TICKS = 64,      /* everything is told again this often */
     LOADS_TICKS = 2,     /* what work is for whom, to all */
     LAST_TICKS = 6,      /* and at the end all that is waited for */
+    AHEAD_TICKS = 6,     /* without a word of some host this one is ahead of it, and waits for it, */
+    AHEAD_US = 1000000,  /* but no longer than that */
     LINK_BITS = 6,       /* one draw in 2^6 tries a host linked to the label, not the label of a neighbour */
 };
 
@@ -45,6 +48,7 @@ lbm_mapping_labels_free(struct labels *l)
     free(l->heard);
     free(l->others);
     free(l->holders);
+    free(l->heard_tick);
     free(l->first);
     free(l->pin);
     free(l->told);
@@ -224,14 +228,16 @@ lbm_mapping_labels_begin(struct lbm_node *node, struct job *job, const struct lb
     l->heard = job->diffuse.is_tree ? NULL : lbm_alloc((size_t)n * n, sizeof *l->heard);
     l->others = lbm_alloc(n, sizeof *l->others);
     l->holders = lbm_alloc(n, sizeof *l->holders);
+    l->heard_tick = lbm_alloc(n, sizeof *l->heard_tick);
     l->first = lbm_copy(label, (size_t)patch->g.n + patch->n_ghosts, sizeof *l->first);
     l->pin = lbm_alloc(patch->g.n, sizeof *l->pin);
     for (uint32_t row = 0; l->pin != NULL && row < patch->g.n; row++)
         l->pin[row] = job->shard.vertices.at[patch->vertex[row]].pin;
     l->told = lbm_copy(label, patch->g.n, sizeof *l->told);
-    if (err == LBM_OK && (l->own == NULL || l->before == NULL || asking != LBM_OK ||
-                          (l->heard == NULL && !job->diffuse.is_tree) || l->others == NULL ||
-                          l->holders == NULL || l->first == NULL || l->pin == NULL || l->told == NULL))
+    if (err == LBM_OK &&
+        (l->own == NULL || l->before == NULL || asking != LBM_OK ||
+         (l->heard == NULL && !job->diffuse.is_tree) || l->others == NULL || l->holders == NULL ||
+         l->heard_tick == NULL || l->first == NULL || l->pin == NULL || l->told == NULL))
         err = LBM_E_NOMEM;
     if (err != LBM_OK)
         return err;
@@ -431,7 +437,9 @@ send_labels(struct lbm_node *node, struct label_batch *batch, Lbm__Labels *label
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_LABELS;
     message.labels = labels;
-    lbm_core_send_now(node, batch->host, &message);
+    uint32_t via = lbm_mapping_sums_via(node, batch->host);
+    labels->to = via != LBM_NONE ? 1 + batch->host : 0;
+    lbm_core_send_now(node, via != LBM_NONE ? via : batch->host, &message);
 }
 
 static struct label_batch *
@@ -598,12 +606,35 @@ tell(struct lbm_node *node, struct job *job, int all, int loads)
         lbm_core_fail(node, err);
 }
 
+/* Nonzero if this host anneals quicker than another one, of which it has heard nothing for several ticks:
+ * what it knows of that one would be too old. A host that has told the stage's sum, is silent, or is behind a
+ * slow link is not waited for. */
+static int
+is_ahead(const struct lbm_node *node, const struct job *job)
+{
+    const struct diffuse *d = &job->diffuse;
+    const struct labels *l = &d->labels;
+    if (d->is_tree || d->stage >= LBM_STAGE_REMAP || l->is_over || node->now_us >= l->ticked_us + AHEAD_US)
+        return 0;
+    for (size_t i = 0; i < node->view.active.n; i++) {
+        uint32_t host = node->view.active.at[i], number = lbm_view_number(&node->view, host);
+        if (host != node->host && number < l->n_hosts && l->ticks > l->heard_tick[number] + AHEAD_TICKS &&
+            lbm_mapping_sums_row(d, host, d->stage) == NULL && !lbm_membership_is_unavailable(node, host) &&
+            !lbm_membership_is_straggler(node, host))
+            return 1;
+    }
+    return 0;
+}
+
 int
 lbm_mapping_labels_tick(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry,
                         double temperature)
 {
     struct labels *l = &job->diffuse.labels;
     struct diffuse_levels *levels = &job->diffuse.levels;
+    if (is_ahead(node, job))
+        return 0;
+    l->ticked_us = node->now_us;
     uint32_t tick = l->ticks++;
     if (l->is_over) {
         if (tick == 1)
@@ -628,10 +659,31 @@ lbm_mapping_labels_tick(struct lbm_node *node, struct job *job, const struct lbm
     return 0;
 }
 
+/* Pass on the labels of another host. */
+static void
+relay(struct lbm_node *node, const Lbm__Peer *message)
+{
+    uint32_t to = message->labels->to - 1;
+    const struct lbm_member *member = lbm_view_member(&node->view, to);
+    if (message->labels->of != 0 || to == message->src || member == NULL || !lbm_view_participates(member))
+        return;
+    Lbm__Labels labels = *message->labels;
+    labels.of = 1 + message->src;
+    labels.to = 0;
+    Lbm__Peer passed = LBM__PEER__INIT;
+    passed.body_case = LBM__PEER__BODY_LABELS;
+    passed.labels = &labels;
+    lbm_core_send_now(node, to, &passed);
+}
+
 void
 lbm_mapping_on_labels(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__Labels *labels = message->labels;
+    if (labels->to != 0 && labels->to - 1 != node->host) {
+        relay(node, message);
+        return;
+    }
     struct job *job = lbm_local_job(node, labels->job);
     if (job == NULL)
         return;
@@ -640,10 +692,11 @@ lbm_mapping_on_labels(struct lbm_node *node, const Lbm__Peer *message)
                                 LBM_STAGE_STEP))
         return;
     job->diffuse.heard = labels->stage > job->diffuse.heard ? labels->stage : job->diffuse.heard;
-    uint32_t src = lbm_view_number(&node->view, message->src);
+    uint32_t src = lbm_view_number(&node->view, labels->of != 0 ? labels->of - 1 : message->src);
     if (l->label == NULL || labels->stage != job->diffuse.stage || src == LBM_NONE || src >= l->n_hosts ||
         !job->shard.patch.valid || job->diffuse.levels.version != job->shard.built)
         return;
+    l->heard_tick[src] = l->ticks;
     if (l->heard == NULL)
         hear_asked(node, l, src, labels);
     else

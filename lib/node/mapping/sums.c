@@ -124,12 +124,10 @@ lbm_mapping_sums_send(struct lbm_node *node, const struct job *job, uint32_t to,
     send_row(node, job, to, LBM_NONE, row, part);
 }
 
-/* A host that answers quickly, to pass on what would be long on its way to another; LBM_NONE: there is none.
- */
-static uint32_t
-relay_to(const struct lbm_node *node, uint32_t to)
+uint32_t
+lbm_mapping_sums_via(const struct lbm_node *node, uint32_t to)
 {
-    for (size_t i = 0; i < node->view.members.n; i++) {
+    for (size_t i = 0; i < node->view.members.n && lbm_membership_is_straggler(node, to); i++) {
         const struct lbm_member *member = &node->view.members.at[i];
         if (member->host != node->host && member->host != to && member->state == LBM_MEMBER_ACTIVE &&
             !lbm_membership_is_straggler(node, member->host) &&
@@ -198,8 +196,7 @@ lbm_mapping_sums_tell_again(struct lbm_node *node, struct job *job)
         if (member->host == node->host || !lbm_view_participates(member))
             continue;
         lbm_mapping_sums_send(node, job, member->host, own, SUMS_PART_OWN);
-        uint32_t via =
-            lbm_membership_is_straggler(node, member->host) ? relay_to(node, member->host) : LBM_NONE;
+        uint32_t via = lbm_mapping_sums_via(node, member->host);
         if (via != LBM_NONE)
             send_row(node, job, member->host, via, own, SUMS_PART_OWN);
     }
