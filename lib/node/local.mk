@@ -14,10 +14,13 @@ node_application = lib/node/application/application.c lib/node/application/appli
 	lib/node/application/change.c lib/node/application/edges.c lib/node/application/guest.h \
 	lib/node/application/ids.c lib/node/application/neighbours.c
 node_mapping = lib/node/mapping/diffuse.c lib/node/mapping/diffuse.h lib/node/mapping/ghosts.c \
-	lib/node/mapping/internal.h lib/node/mapping/label_choice.c lib/node/mapping/labels.c \
+	lib/node/mapping/internal.h lib/node/mapping/label_choice.c lib/node/mapping/label_loads.c \
+	lib/node/mapping/labels.c \
 	lib/node/mapping/levels.c lib/node/mapping/mapping.c lib/node/mapping/mapping.h \
 	lib/node/mapping/normalization.c lib/node/mapping/normalization.h lib/node/mapping/regions.c \
-	lib/node/mapping/remap.c lib/node/mapping/remap.h lib/node/mapping/sums.c lib/node/mapping/sums_tree.c lib/node/mapping/waves.c
+	lib/node/mapping/region_cuts.c \
+	lib/node/mapping/remap.c lib/node/mapping/remap.h lib/node/mapping/sums.c \
+	lib/node/mapping/sums_tree.c lib/node/mapping/waves.c
 node_exchange = lib/node/exchange/band.c lib/node/exchange/decision.h lib/node/exchange/exchange.c \
 	lib/node/exchange/exchange.h lib/node/exchange/flow.c lib/node/exchange/internal.h \
 	lib/node/exchange/load.c lib/node/exchange/netting.c lib/node/exchange/pair.c lib/node/exchange/policy.c \

@@ -266,7 +266,7 @@ complete(struct lbm_node *node, struct job *job, struct sums_row *sum)
     enum lbm_err err = LBM_OK;
     switch (kind_of(job->diffuse.stage)) {
     case KIND_PLACES:
-        err = lbm_mapping_regions_total_places(node, job, entry, sum);
+        err = lbm_mapping_cuts_total(node, job, entry, sum);
         break;
     case KIND_REGIONS:
         err = lbm_mapping_regions_total(node, job, entry, sum);

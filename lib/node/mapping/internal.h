@@ -90,16 +90,33 @@ void lbm_mapping_regions_tell(struct lbm_node *node, struct job *job);
 /* Costs of all are told: all choose the same rotation, and whether records follow: at once if neighbours have
  * yet to be gathered (LBM_STAGE_GATHER), else once, at the end. */
 void lbm_mapping_regions_choose(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
-/* In a large cluster the first host does that once for all: what goes to all is where places are cut, or what
- * rotations cost. In/out: sum. Errors: LBM_E_NOMEM. */
-enum lbm_err lbm_mapping_regions_total_places(struct lbm_node *node, const struct job *job,
-                                              const struct lbm_job_entry *entry,
-                                              struct sums_row *sum) LBM_MUST_CHECK;
+/* In a large cluster the first host works out what rotations cost, for all. In/out: sum. Errors: LBM_E_NOMEM.
+ */
 enum lbm_err lbm_mapping_regions_total(struct lbm_node *node, const struct job *job,
                                        const struct lbm_job_entry *entry,
                                        struct sums_row *sum) LBM_MUST_CHECK;
 /* Renormalize coordinates themselves, with the map that all have, before they diffuse on. */
 void lbm_mapping_regions_renormalize(struct job *job);
+
+/* Returns how many rotations are drawn. */
+int lbm_mapping_regions_count(const struct job *job);
+/* Returns the normalization, turned by that many steps of a right angle in the plane. */
+struct lbm_affine lbm_mapping_regions_normalization(const struct lbm_affine *whitened, int rotation);
+/* Returns how many numbers the moments of places are in m dimensions. */
+unsigned lbm_mapping_regions_sum_count(unsigned m);
+/* Returns moments from these numbers. */
+struct lbm_moments lbm_mapping_regions_sum(const double *value, unsigned m);
+/* What is due to each host. Out: due [hosts]. */
+void lbm_mapping_regions_due(const struct lbm_node *node, const struct lbm_job_entry *entry, double *due);
+
+/* ---- region_cuts.c ---- */
+
+/* The first host cuts the sample of all in each rotation: where it does goes to all instead of the sample,
+ * behind the moments; nothing does if there is nothing to cut. In/out: sum. Errors: LBM_E_NOMEM. */
+enum lbm_err lbm_mapping_cuts_total(struct lbm_node *node, const struct job *job,
+                                    const struct lbm_job_entry *entry, struct sums_row *sum) LBM_MUST_CHECK;
+/* Take the cuts of each rotation from the total. The node fails if memory is short. */
+void lbm_mapping_cuts_draw(struct lbm_node *node, struct job *job);
 
 /* ---- label_choice.c ---- */
 
@@ -162,7 +179,7 @@ enum lbm_err lbm_mapping_levels_build(struct lbm_node *node, struct job *job,
 /* Returns the graph of a level, borrowed; 0: the patch. */
 const struct lbm_graph *lbm_mapping_levels_graph(const struct job *job, uint32_t level);
 
-/* ---- labels.c ---- */
+/* ---- label_loads.c ---- */
 
 /* What labels cost, as far as this host's edges go: each edge counts at both ends; and the loads they give.
  * In: labels [rows + ghosts] numbers. In/out: hop_bytes; load [hosts].  Errors: LBM_E_NOMEM. */
@@ -177,9 +194,40 @@ double lbm_mapping_labels_excess(const struct lbm_node *node, const struct lbm_j
 double lbm_mapping_labels_cost(const struct lbm_node *node, const struct lbm_job_entry *entry,
                                double hop_bytes, const double *load);
 
+/* What a message of labels tells a host: labels of rows of the patch. */
+struct label_batch {
+    uint32_t host, last_row;
+    LBM_VEC(uint32_t) vertex, label;
+};
+typedef LBM_VEC(struct label_batch) label_batches;
+
+/* What hosts may have. Out: limit [n]. */
+void lbm_mapping_loads_limit(const struct lbm_node *node, const struct lbm_job_entry *entry, uint32_t n,
+                             double *limit);
+/* Add up what others have by label, as far as it is known. */
+void lbm_mapping_loads_add_up(const struct lbm_node *node, struct labels *l);
+/* In a large cluster: nothing is known yet of what others have. Errors: LBM_E_NOMEM. */
+enum lbm_err lbm_mapping_loads_begin(const struct lbm_node *node, struct job *job,
+                                     const struct lbm_job_entry *entry) LBM_MUST_CHECK;
+/* In a large cluster: have a batch for each host that is to be asked, or answered, or all. Errors:
+ * LBM_E_NOMEM. */
+enum lbm_err lbm_mapping_loads_due(const struct lbm_node *node, struct labels *l, int all,
+                                   label_batches *batches) LBM_MUST_CHECK;
+/* In a large cluster: fill what a message to that host tells of work that goes to it, or to this host.
+ * In/out: labels: its host [1]; work [1]. */
+void lbm_mapping_loads_tell(const struct lbm_node *node, struct labels *l, uint32_t to, uint64_t *work,
+                            Lbm__Labels *labels);
+/* In a large cluster: take what the host of number src tells of that. */
+void lbm_mapping_loads_heard(const struct lbm_node *node, struct labels *l, uint32_t src,
+                             const Lbm__Labels *labels);
+
+/* ---- labels.c ---- */
+
 /* Anneal labels. In: temperature: to begin with. Returns nonzero once the last have been told. */
 int lbm_mapping_labels_tick(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry,
                             double temperature);
+/* Returns the batch for a host, made if there is none; NULL: memory is short. */
+struct label_batch *lbm_mapping_labels_batch(label_batches *batches, uint32_t host);
 /* In a large cluster: tell those that have work for this host what others have, if they have yet to hear. */
 void lbm_mapping_labels_answer(struct lbm_node *node, struct job *job);
 /* Begin with these. In: label [rows + ghosts] numbers of hosts. Errors: LBM_E_NOMEM. */

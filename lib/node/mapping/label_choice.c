@@ -12,8 +12,9 @@
 #include "node/mapping/mapping.h"
 #include "node/records/records.h"
 
-/* Tries of annealing, by a host that waits for nobody; of a large cluster fewer, the larger the guest. */
-enum { TRIES = 8, TRIES_LEAST = 2, TRIES_SIZE = 1 << 22 };
+/* Tries of annealing, by a host that waits for nobody; in a large cluster fewer, the larger the guest and the
+ * more hosts there are: it does alone what all would do together. */
+enum { TRIES = 8, TRIES_LEAST = 2, TRIES_SIZE = 1 << 22, TRIES_HOSTS = 2048 };
 
 void
 lbm_mapping_choice_forget(struct diffuse *d)
@@ -112,10 +113,15 @@ lbm_mapping_choice_begin(struct lbm_node *node, struct job *job, const struct lb
 }
 
 static uint32_t
-tries_of(const struct job *job)
+tries_of(const struct lbm_node *node, const struct job *job)
 {
     const struct lbm_graph *g = &job->shard.patch.g;
-    uint64_t tries = job->diffuse.is_tree ? TRIES_SIZE / (g->n + lbm_graph_directions(g)) : TRIES;
+    uint64_t tries = TRIES;
+    if (job->diffuse.is_tree) {
+        uint64_t by_size = TRIES_SIZE / (g->n + lbm_graph_directions(g)),
+                 by_hosts = TRIES_HOSTS / node->view.hosts.n;
+        tries = by_size < by_hosts ? by_size : by_hosts;
+    }
     return tries > TRIES ? TRIES : tries < TRIES_LEAST ? TRIES_LEAST : (uint32_t)tries;
 }
 
@@ -144,7 +150,7 @@ lbm_mapping_choice_again(struct lbm_node *node, struct job *job, const struct lb
         memcpy(d->best, d->labels.label, n * sizeof *d->best);
         d->best_cost = own;
     }
-    int is_again = ++d->tries < tries_of(job);
+    int is_again = ++d->tries < tries_of(node, job);
     uint32_t *from =
         err == LBM_OK ? lbm_copy(is_again && d->tries % 2 == 0 ? d->origin : d->best, n, sizeof *from) : NULL;
     if (err == LBM_OK && from == NULL)

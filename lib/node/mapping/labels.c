@@ -25,8 +25,6 @@ enum {
 };
 
 static const double WARM = 0.5; /* mean edges: at most, below the coarsest level */
-/* What costs more than any hop-bytes: that some host has too much, and nothing has to go over a link. */
-static const double UNEVEN = 1e30;
 
 /* How labels are annealed. */
 struct cooling {
@@ -58,86 +56,6 @@ lbm_mapping_labels_free(struct labels *l)
     free(l->asked);
     lbm_vec_free(&l->asker);
     *l = (struct labels){0};
-}
-
-/* ---- what labels cost ---------------------------------------------------------------------------------- */
-
-/* What labels cost, as far as this host's edges go: each edge counts at both ends; and the loads they give.
- */
-enum lbm_err
-lbm_mapping_labels_weigh(struct lbm_node *node, const struct job *job, const uint32_t *labels,
-                         double *hop_bytes, double *load)
-{
-    const struct lbm_graph *g = &job->shard.patch.g;
-    struct lbm_hosts *h = &node->view.hosts;
-    for (uint32_t v = 0; v < g->n; v++) {
-        if (lbm_hosts_route_from(h, labels[v]) != LBM_OK)
-            return LBM_E_NOMEM;
-        load[labels[v]] += lbm_graph_work(g, v);
-        for (uint64_t e = g->offset[v]; e < g->offset[v + 1]; e++)
-            *hop_bytes += (double)lbm_graph_weight(g, e) * lbm_dist(h, labels[v], labels[g->target[e]]);
-    }
-    return LBM_OK;
-}
-
-double
-lbm_mapping_labels_excess(const struct lbm_node *node, const struct lbm_job_entry *entry, const double *load)
-{
-    double excess = 0;
-    for (uint32_t p = 0; p < node->view.hosts.n; p++) {
-        double target = fmax(lbm_local_target(node, entry, lbm_view_host(&node->view, p)), 1);
-        excess = fmax(excess, load[p] / target - 1 - entry->imbalance);
-    }
-    return excess;
-}
-
-double
-lbm_mapping_labels_cost(const struct lbm_node *node, const struct lbm_job_entry *entry, double hop_bytes,
-                        const double *load)
-{
-    double excess = lbm_mapping_labels_excess(node, entry, load);
-    return hop_bytes > 0 || excess <= 0 ? hop_bytes * (1 + excess) : excess * UNEVEN;
-}
-
-/* ---- loads --------------------------------------------------------------------------------------------- */
-
-/* In a large cluster: of what is to go to this host itself. */
-static void
-add_up_asked(struct labels *l, uint32_t self)
-{
-    if (self >= l->n_hosts)
-        return;
-    l->others[self] = l->holders[self] = 0;
-    l->is_known[self] = 1;
-    for (size_t i = 0; i < l->asker.n; i++) {
-        l->others[self] += l->asker.at[i].work;
-        l->holders[self] += l->asker.at[i].work > 0;
-    }
-}
-
-static void
-add_up(const struct lbm_node *node, struct labels *l)
-{
-    uint32_t self = lbm_view_number(&node->view, node->host);
-    if (l->heard == NULL) {
-        add_up_asked(l, self);
-        return;
-    }
-    memset(l->others, 0, l->n_hosts * sizeof *l->others);
-    memset(l->holders, 0, l->n_hosts * sizeof *l->holders);
-    for (uint32_t p = 0; p < l->n_hosts; p++)
-        for (uint32_t q = 0; p != self && q < l->n_hosts; q++) {
-            l->others[q] += l->heard[(size_t)p * l->n_hosts + q];
-            l->holders[q] += l->heard[(size_t)p * l->n_hosts + q] > 0;
-        }
-}
-
-/* What hosts may have. limit [n]. */
-static void
-fill_limits(const struct lbm_node *node, const struct lbm_job_entry *entry, uint32_t n, double *limit)
-{
-    for (uint32_t p = 0; p < n; p++)
-        limit[p] = (1 + entry->imbalance) * lbm_local_target(node, entry, lbm_view_host(&node->view, p));
 }
 
 static void
@@ -192,24 +110,6 @@ lift(struct job *job, const uint32_t *label)
     return LBM_OK;
 }
 
-/* In a large cluster: nothing is known of what others have. */
-static enum lbm_err
-begin_asking(const struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
-{
-    struct labels *l = &job->diffuse.labels;
-    uint32_t n = l->n_hosts;
-    l->limit = lbm_alloc(n, sizeof *l->limit);
-    l->asked = lbm_alloc(n, sizeof *l->asked);
-    l->is_known = lbm_alloc(n, 1);
-    l->is_wanted = lbm_alloc(n, 1);
-    if (l->limit == NULL || l->asked == NULL || l->is_known == NULL || l->is_wanted == NULL)
-        return LBM_E_NOMEM;
-    fill_limits(node, entry, n, l->limit);
-    for (uint32_t q = 0; job->shard.patch.n_ghosts == 0 && q < n; q++)
-        l->is_known[q] = 1; /* nobody has what neighbours this host: what it has is not disputed */
-    return LBM_OK;
-}
-
 enum lbm_err
 lbm_mapping_labels_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry,
                          const uint32_t *label)
@@ -224,7 +124,7 @@ lbm_mapping_labels_begin(struct lbm_node *node, struct job *job, const struct lb
     l->n_hosts = n;
     l->own = lbm_alloc(n, sizeof *l->own);
     l->before = lbm_alloc(n, sizeof *l->before);
-    enum lbm_err asking = job->diffuse.is_tree ? begin_asking(node, job, entry) : LBM_OK;
+    enum lbm_err asking = job->diffuse.is_tree ? lbm_mapping_loads_begin(node, job, entry) : LBM_OK;
     l->heard = job->diffuse.is_tree ? NULL : lbm_alloc((size_t)n * n, sizeof *l->heard);
     l->others = lbm_alloc(n, sizeof *l->others);
     l->holders = lbm_alloc(n, sizeof *l->holders);
@@ -354,7 +254,7 @@ anneal(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry
     if (limit == NULL)
         return LBM_E_NOMEM;
     if (limit != l->limit)
-        fill_limits(node, entry, l->n_hosts, limit);
+        lbm_mapping_loads_limit(node, entry, l->n_hosts, limit);
     int is_late = job->shard.patch.n_ghosts != 0;
     const struct cooling *cooling = cooling_of(job);
     struct anneal a = {.l = l,
@@ -420,14 +320,6 @@ lbm_mapping_labels_end(struct job *job, const uint32_t *first)
 
 /* ---- telling ------------------------------------------------------------------------------------------- */
 
-struct label_batch {
-    uint32_t host, last_row;
-    LBM_VEC(uint32_t) vertex, label;
-};
-typedef LBM_VEC(struct label_batch) label_batches;
-
-static void tell(struct lbm_node *node, struct job *job, int all, int loads);
-
 static void
 send_labels(struct lbm_node *node, struct label_batch *batch, Lbm__Labels *labels)
 {
@@ -442,8 +334,8 @@ send_labels(struct lbm_node *node, struct label_batch *batch, Lbm__Labels *label
     lbm_core_send_now(node, via != LBM_NONE ? via : batch->host, &message);
 }
 
-static struct label_batch *
-batch_for(label_batches *batches, uint32_t host)
+struct label_batch *
+lbm_mapping_labels_batch(label_batches *batches, uint32_t host)
 {
     for (size_t i = 0; i < batches->n; i++)
         if (batches->at[i].host == host)
@@ -471,7 +363,7 @@ gather(struct lbm_node *node, struct job *job, int all, label_batches *batches)
                 continue;
             uint32_t host = job->shard.ghosts.at[patch->ghost[patch->g.target[e] - patch->g.n]].host;
             struct label_batch *batch =
-                host != LBM_NONE && host != node->host ? batch_for(batches, host) : NULL;
+                host != LBM_NONE && host != node->host ? lbm_mapping_labels_batch(batches, host) : NULL;
             if (batch == NULL || batch->last_row == row || batch->vertex.n == LBM_ROWS_MAX)
                 continue;
             batch->last_row = row;
@@ -481,80 +373,6 @@ gather(struct lbm_node *node, struct job *job, int all, label_batches *batches)
         }
     }
     return LBM_OK;
-}
-
-/* ---- a large cluster ----------------------------------------------------------------------------------- */
-
-/* What a message to that host says of work that goes to it, or to this one. */
-static void
-add_asked(const struct lbm_node *node, struct labels *l, uint32_t to, uint64_t *work, Lbm__Labels *labels)
-{
-    uint32_t q = lbm_view_number(&node->view, to), self = lbm_view_number(&node->view, node->host);
-    labels->n_host = labels->n_work = 0;
-    labels->answers = labels->others = labels->holders = 0;
-    if (q >= l->n_hosts || self >= l->n_hosts)
-        return;
-    if (l->is_wanted[q]) {
-        *labels->host = to;
-        *work = (uint64_t)l->own[q];
-        labels->n_host = labels->n_work = 1;
-        l->asked[q] = l->own[q];
-    }
-    for (size_t i = 0; i < l->asker.n; i++)
-        if (l->asker.at[i].host == q) {
-            double here = l->own[self];
-            labels->answers = 1;
-            labels->others = (uint64_t)(l->others[self] - l->asker.at[i].work + here);
-            labels->holders = (uint32_t)l->holders[self] - (l->asker.at[i].work > 0) + (here > 0);
-        }
-}
-
-/* Hosts that are to be asked, or answered. */
-static enum lbm_err
-add_concerned(const struct lbm_node *node, struct labels *l, int all, label_batches *batches)
-{
-    uint32_t self = lbm_view_number(&node->view, node->host);
-    int is_news = l->is_news || (self < l->n_hosts && l->own[self] != l->before[self]);
-    l->is_news = 0;
-    for (uint32_t q = 0; q < l->n_hosts; q++) {
-        l->is_wanted[q] |= l->own[q] > 0 && q != self;
-        if (l->is_wanted[q] && (all || !l->is_known[q] || l->own[q] != l->asked[q]) &&
-            batch_for(batches, lbm_view_host(&node->view, q)) == NULL)
-            return LBM_E_NOMEM;
-    }
-    for (size_t i = 0; (all || is_news) && i < l->asker.n; i++)
-        if (batch_for(batches, lbm_view_host(&node->view, l->asker.at[i].host)) == NULL)
-            return LBM_E_NOMEM;
-    return LBM_OK;
-}
-
-static void
-hear_asked(const struct lbm_node *node, struct labels *l, uint32_t src, const Lbm__Labels *labels)
-{
-    if (labels->answers) {
-        l->others[src] = (double)labels->others;
-        l->holders[src] = labels->holders;
-        l->is_known[src] = 1;
-    }
-    if (labels->n_host != 1 || labels->host[0] != node->host)
-        return;
-    size_t i = 0;
-    while (i < l->asker.n && l->asker.at[i].host != src)
-        i++;
-    const struct label_asker fresh = {.host = src, .work = -1};
-    if (i == l->asker.n && lbm_vec_push(&l->asker, fresh) != LBM_OK)
-        return; /* it asks again */
-    l->is_news |= l->asker.at[i].work != (double)labels->work[0];
-    l->asker.at[i].work = (double)labels->work[0];
-}
-
-void
-lbm_mapping_labels_answer(struct lbm_node *node, struct job *job)
-{
-    struct labels *l = &job->diffuse.labels;
-    if (l->label == NULL || !l->is_news || !job->shard.patch.valid)
-        return;
-    tell(node, job, 0, 1);
 }
 
 static void
@@ -567,9 +385,9 @@ tell(struct lbm_node *node, struct job *job, int all, int loads)
     enum lbm_err err = gather(node, job, all, &batches);
     int is_asking = l->is_known != NULL;
     if (is_asking)
-        add_up(node, l); /* more may have told since */
+        lbm_mapping_loads_add_up(node, l); /* more may have told since */
     if (is_asking && loads && err == LBM_OK)
-        err = add_concerned(node, l, all, &batches);
+        err = lbm_mapping_loads_due(node, l, all, &batches);
     if (is_asking && err == LBM_OK && (lbm_vec_push(&host, 0) != LBM_OK || lbm_vec_push(&work, 0) != LBM_OK))
         err = LBM_E_NOMEM;
     for (uint32_t q = 0; !is_asking && q < l->n_hosts && err == LBM_OK; q++)
@@ -579,7 +397,7 @@ tell(struct lbm_node *node, struct job *job, int all, int loads)
     for (size_t i = 0; loads && !is_asking && i < node->view.members.n && err == LBM_OK; i++) {
         const struct lbm_member *member = &node->view.members.at[i];
         if (member->host != node->host && member->state == LBM_MEMBER_ACTIVE &&
-            batch_for(&batches, member->host) == NULL)
+            lbm_mapping_labels_batch(&batches, member->host) == NULL)
             err = LBM_E_NOMEM;
     }
     Lbm__Labels labels = LBM__LABELS__INIT;
@@ -592,7 +410,7 @@ tell(struct lbm_node *node, struct job *job, int all, int loads)
     labels.work = work.at;
     for (size_t i = 0; i < batches.n; i++) {
         if (err == LBM_OK && is_asking)
-            add_asked(node, l, batches.at[i].host, work.at, &labels);
+            lbm_mapping_loads_tell(node, l, batches.at[i].host, work.at, &labels);
         if (err == LBM_OK)
             send_labels(node, &batches.at[i], &labels);
         lbm_vec_free(&batches.at[i].vertex);
@@ -626,6 +444,15 @@ is_ahead(const struct lbm_node *node, const struct job *job)
     return 0;
 }
 
+void
+lbm_mapping_labels_answer(struct lbm_node *node, struct job *job)
+{
+    struct labels *l = &job->diffuse.labels;
+    if (l->label == NULL || !l->is_news || !job->shard.patch.valid)
+        return;
+    tell(node, job, 0, 1);
+}
+
 int
 lbm_mapping_labels_tick(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry,
                         double temperature)
@@ -642,7 +469,7 @@ lbm_mapping_labels_tick(struct lbm_node *node, struct job *job, const struct lbm
         return tick >= LAST_TICKS;
     }
     enum lbm_err err = LBM_OK;
-    add_up(node, l);
+    lbm_mapping_loads_add_up(node, l);
     if (tick >= LAST_TICKS || job->shard.patch.n_ghosts == 0) /* else what others have is not known yet */
         err = anneal(node, job, entry, temperature);
     if (err == LBM_OK && l->round >= l->rounds && levels->level != 0)
@@ -698,7 +525,7 @@ lbm_mapping_on_labels(struct lbm_node *node, const Lbm__Peer *message)
         return;
     l->heard_tick[src] = l->ticks;
     if (l->heard == NULL)
-        hear_asked(node, l, src, labels);
+        lbm_mapping_loads_heard(node, l, src, labels);
     else
         memset(&l->heard[(size_t)src * l->n_hosts], 0, l->n_hosts * sizeof *l->heard);
     for (size_t i = 0; l->heard != NULL && i < labels->n_host; i++) {

@@ -69,8 +69,8 @@ lbm_mapping_regions_tell_places(struct lbm_node *node, struct job *job, const st
 }
 
 /* The normalization, turned by that many steps of a right angle in the plane. */
-static struct lbm_affine
-turned(const struct lbm_affine *whitened, int rotation)
+struct lbm_affine
+lbm_mapping_regions_normalization(const struct lbm_affine *whitened, int rotation)
 {
     struct lbm_affine out = *whitened;
     double angle = rotation * acos(-1) / 2 / DIFFUSE_ROTATIONS, c = cos(angle), s = sin(angle);
@@ -86,8 +86,8 @@ turned(const struct lbm_affine *whitened, int rotation)
     return out;
 }
 
-static int
-rotations(const struct job *job)
+int
+lbm_mapping_regions_count(const struct job *job)
 {
     return job->shard.m == 2 ? DIFFUSE_ROTATIONS : 1;
 }
@@ -124,8 +124,8 @@ weigh(struct lbm_node *node, struct job *job, struct sample *all, const double *
     struct diffuse *d = &job->diffuse;
     const struct lbm_hosts *h = &node->view.hosts;
     unsigned m = job->shard.m;
-    for (int k = 0; k < rotations(job); k++) {
-        struct lbm_affine map = turned(&d->whitened, k);
+    for (int k = 0; k < lbm_mapping_regions_count(job); k++) {
+        struct lbm_affine map = lbm_mapping_regions_normalization(&d->whitened, k);
         for (size_t i = 0; i < all->work.n; i++)
             lbm_affine_apply(&map, &all->raw.at[i * m], &all->x.at[i * m]);
         free(d->weight[k]);
@@ -140,14 +140,14 @@ weigh(struct lbm_node *node, struct job *job, struct sample *all, const double *
 }
 
 /* Numbers of moments in m dimensions. */
-static unsigned
-moments_size(unsigned m)
+unsigned
+lbm_mapping_regions_sum_count(unsigned m)
 {
     return 1 + m + m * (m + 1) / 2;
 }
 
-static struct lbm_moments
-read_moments(const double *value, unsigned m)
+struct lbm_moments
+lbm_mapping_regions_sum(const double *value, unsigned m)
 {
     struct lbm_moments moments = {.work = value[0]};
     memcpy(moments.sum, &value[1], m * sizeof(double));
@@ -156,85 +156,11 @@ read_moments(const double *value, unsigned m)
 }
 
 /* What is due to each host. due [hosts]. */
-static void
-fill_due(const struct lbm_node *node, const struct lbm_job_entry *entry, double *due)
+void
+lbm_mapping_regions_due(const struct lbm_node *node, const struct lbm_job_entry *entry, double *due)
 {
     for (uint32_t p = 0; p < node->view.hosts.n; p++)
         due[p] = fmax(lbm_local_target(node, entry, lbm_view_host(&node->view, p)), 1);
-}
-
-/* Cut all samples in each rotation. In: due [hosts]. Out: at [rotations * (hosts - 1)]. */
-static enum lbm_err
-cut(const struct lbm_node *node, const struct job *job, const struct lbm_affine *whitened,
-    const struct sums_row *sum, const double *due, double *at)
-{
-    const struct lbm_hosts *h = &node->view.hosts;
-    unsigned m = job->shard.m;
-    struct lbm_cuts cuts = {0};
-    double *x = lbm_alloc((size_t)sum->n_sample * m, sizeof *x);
-    enum lbm_err err = x == NULL ? LBM_E_NOMEM : lbm_cuts_plan(h->n, m, h->site, &cuts);
-    for (int k = 0; k < rotations(job) && err == LBM_OK; k++) {
-        struct lbm_affine map = turned(whitened, k);
-        for (size_t i = 0; i < sum->n_sample; i++)
-            lbm_affine_apply(&map, &sum->sample[i * m], &x[i * m]);
-        err = lbm_cuts_place(&cuts, due, sum->n_sample, x, sum->sample_work, &at[(size_t)k * (h->n - 1)]);
-    }
-    lbm_cuts_free(&cuts);
-    free(x);
-    return err;
-}
-
-enum lbm_err
-lbm_mapping_regions_total_places(struct lbm_node *node, const struct job *job,
-                                 const struct lbm_job_entry *entry, struct sums_row *sum)
-{
-    unsigned m = job->shard.m, n_moments = moments_size(m);
-    uint32_t n_hosts = node->view.hosts.n, n_cuts = (uint32_t)rotations(job) * (n_hosts - 1);
-    struct lbm_affine whitened;
-    struct lbm_moments moments = {0};
-    if (sum->n == n_moments)
-        moments = read_moments(sum->value, m);
-    if (sum->n != n_moments || lbm_moments_whiten(&moments, m, &whitened) != LBM_OK)
-        n_cuts = 0; /* all in one place, or on a line: there is nothing to cut */
-    double *value = lbm_alloc((size_t)n_moments + n_cuts, sizeof *value),
-           *due = lbm_alloc(n_hosts, sizeof *due);
-    enum lbm_err err = value == NULL || due == NULL ? LBM_E_NOMEM : LBM_OK;
-    if (err == LBM_OK && n_cuts != 0) {
-        memcpy(value, sum->value, n_moments * sizeof *value);
-        fill_due(node, entry, due);
-        err = cut(node, job, &whitened, sum, due, &value[n_moments]);
-    }
-    free(due);
-    if (err != LBM_OK) {
-        free(value);
-        return err;
-    }
-    struct sums_row out = {
-        .host = sum->host, .stage = sum->stage, .stamp = sum->stamp, .n = n_moments + n_cuts, .value = value};
-    lbm_mapping_sums_free_row(sum);
-    *sum = out;
-    return LBM_OK;
-}
-
-/* In a large cluster: where places are cut, as the first host has told. */
-static void
-draw_cuts(struct lbm_node *node, struct job *job)
-{
-    struct diffuse *d = &job->diffuse;
-    const struct lbm_hosts *h = &node->view.hosts;
-    unsigned n_moments = moments_size(job->shard.m);
-    if (d->total.n != n_moments + (size_t)rotations(job) * (h->n - 1))
-        return;
-    enum lbm_err err = d->cuts.n != 0 ? LBM_OK : lbm_cuts_plan(h->n, job->shard.m, h->site, &d->cuts);
-    for (int k = 0; k < rotations(job) && err == LBM_OK; k++) {
-        free(d->weight[k]);
-        d->weight[k] =
-            lbm_copy(&d->total.value[n_moments + (size_t)k * (h->n - 1)], h->n - 1, sizeof(double));
-        err = d->weight[k] == NULL ? LBM_E_NOMEM : LBM_OK;
-    }
-    d->n_weights = h->n;
-    if (err != LBM_OK)
-        lbm_core_fail(node, err);
 }
 
 void
@@ -244,8 +170,8 @@ lbm_mapping_regions_draw(struct lbm_node *node, struct job *job, const struct lb
     unsigned m = job->shard.m;
     double sum[1 + 3 + 6];
     struct sample all = {0};
-    lbm_mapping_sums_total(d, moments_size(m), sum);
-    struct lbm_moments moments = read_moments(sum, m);
+    lbm_mapping_sums_total(d, lbm_mapping_regions_sum_count(m), sum);
+    struct lbm_moments moments = lbm_mapping_regions_sum(sum, m);
     d->n_weights = 0;
     d->is_whitened = 1;
     if (lbm_moments_whiten(&moments, m, &d->whitened) != LBM_OK) {
@@ -253,7 +179,7 @@ lbm_mapping_regions_draw(struct lbm_node *node, struct job *job, const struct lb
         return;
     }
     if (d->is_tree) {
-        draw_cuts(node, job);
+        lbm_mapping_cuts_draw(node, job);
         return;
     }
     double *due = lbm_alloc(node->view.hosts.n, sizeof *due);
@@ -262,7 +188,7 @@ lbm_mapping_regions_draw(struct lbm_node *node, struct job *job, const struct lb
     if (err == LBM_OK && host == NULL)
         err = LBM_E_NOMEM;
     if (err == LBM_OK)
-        fill_due(node, entry, due);
+        lbm_mapping_regions_due(node, entry, due);
     if (err == LBM_OK)
         err = weigh(node, job, &all, due, host);
     if (err != LBM_OK)
@@ -284,7 +210,7 @@ label(const struct lbm_node *node, const struct job *job, int rotation, uint32_t
     const struct lbm_patch *patch = &job->shard.patch;
     const struct lbm_hosts *h = &node->view.hosts;
     struct lbm_regions regions = {.n = h->n, .m = h->m, .site = h->site, .weight = d->weight[rotation]};
-    struct lbm_affine map = turned(&d->whitened, rotation);
+    struct lbm_affine map = lbm_mapping_regions_normalization(&d->whitened, rotation);
     double x[LBM_DIMENSIONS_MAX];
     for (uint32_t i = 0; i < patch->g.n + patch->n_ghosts; i++) {
         uint32_t pin = i < patch->g.n ? job->shard.vertices.at[patch->vertex[i]].pin : LBM_NONE;
@@ -299,7 +225,7 @@ label(const struct lbm_node *node, const struct job *job, int rotation, uint32_t
 static size_t
 regions_values(const struct lbm_node *node, const struct job *job)
 {
-    return REGIONS_LOADS + (size_t)rotations(job) * node->view.hosts.n;
+    return REGIONS_LOADS + (size_t)lbm_mapping_regions_count(job) * node->view.hosts.n;
 }
 
 void
@@ -312,7 +238,8 @@ lbm_mapping_regions_tell(struct lbm_node *node, struct job *job)
     uint32_t *labels = lbm_alloc((size_t)g->n + patch->n_ghosts, sizeof *labels),
              n_hosts = node->view.hosts.n;
     enum lbm_err err = labels == NULL || value == NULL ? LBM_E_NOMEM : LBM_OK;
-    for (int k = 0; k < rotations(job) && job->diffuse.n_weights == n_hosts && err == LBM_OK; k++) {
+    for (int k = 0; k < lbm_mapping_regions_count(job) && job->diffuse.n_weights == n_hosts && err == LBM_OK;
+         k++) {
         label(node, job, k, labels);
         err = lbm_mapping_labels_weigh(node, job, labels, &value[k],
                                        &value[REGIONS_LOADS + (size_t)k * n_hosts]);
@@ -333,13 +260,13 @@ enum lbm_err
 lbm_mapping_regions_total(struct lbm_node *node, const struct job *job, const struct lbm_job_entry *entry,
                           struct sums_row *sum)
 {
-    uint32_t n_hosts = node->view.hosts.n, n = REGIONS_LOADS + (uint32_t)rotations(job);
+    uint32_t n_hosts = node->view.hosts.n, n = REGIONS_LOADS + (uint32_t)lbm_mapping_regions_count(job);
     double *value = lbm_alloc(n, sizeof *value);
     if (value == NULL)
         return LBM_E_NOMEM;
     if (sum->n == regions_values(node, job)) {
         memcpy(value, sum->value, REGIONS_LOADS * sizeof *value);
-        for (int k = 0; k < rotations(job); k++)
+        for (int k = 0; k < lbm_mapping_regions_count(job); k++)
             value[REGIONS_LOADS + k] = lbm_mapping_labels_cost(
                 node, entry, sum->value[k], &sum->value[REGIONS_LOADS + (size_t)k * n_hosts]);
     }
@@ -380,7 +307,7 @@ normalize(struct lbm_node *node, struct job *job, int rotation)
     for (uint32_t p = 0; p < n; p++)
         id[p] = lbm_view_host(&node->view, p);
     d->rotation = rotation;
-    job->normalization = turned(&d->whitened, rotation);
+    job->normalization = lbm_mapping_regions_normalization(&d->whitened, rotation);
     job->normalization_fixed = 1;
     job->normalization_seq = d->stage;
     if (!d->is_tree) /* cuts have no weights */
@@ -401,7 +328,7 @@ lbm_mapping_regions_renormalize(struct job *job)
     for (uint32_t i = 0; i < patch->g.n + patch->n_ghosts; i++)
         lbm_affine_apply(&d->whitened, &patch->x[(size_t)i * m], &patch->x[(size_t)i * m]);
     lbm_affine_identity(&d->whitened, m);
-    job->normalization = turned(&d->whitened, d->rotation);
+    job->normalization = lbm_mapping_regions_normalization(&d->whitened, d->rotation);
 }
 
 /* All choose the same rotation, and whether records follow: at once if neighbours have yet to be gathered,
@@ -419,7 +346,7 @@ lbm_mapping_regions_choose(struct lbm_node *node, struct job *job, const struct 
         return;
     }
     lbm_mapping_sums_total(d, n, sum);
-    for (int k = 0; k < rotations(job); k++) {
+    for (int k = 0; k < lbm_mapping_regions_count(job); k++) {
         double own = d->is_tree ? sum[REGIONS_LOADS + k]
                                 : lbm_mapping_labels_cost(node, entry, sum[k],
                                                           &sum[REGIONS_LOADS + (size_t)k * n_hosts]);
