@@ -24,5 +24,5 @@ maps() {
 }
 
 maps 110 --holders 1
-maps 130 --holders 100 --scatter
+maps 140 --holders 100 --scatter # single runs differ by a tenth
 exit "$failed"
