@@ -4,7 +4,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <netdb.h>
 #include <openssl/err.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "client/dial.h"
 #include "client/setup.h"
 #include "wire/wire.h"
 
@@ -37,49 +37,15 @@ struct door {
     X509 *ca; /* that the token names */
 };
 
-/* Out: host without brackets, port. Errors: LBM_E_SYNTAX. */
-static enum lbm_err
-split(const char *address, char host[LBM_ADDRESS_MAX + 1], const char **port, struct lbm_diag *diag)
-{
-    *port = lbm_setup_port(address);
-    size_t len = *port != NULL ? (size_t)(*port - address) - 1 : 0;
-    if (len == 0)
-        return lbm_diag_set(diag, LBM_E_SYNTAX, "ADDRESS:PORT", 0,
-                            "%s has no port; hosts listen at port %s as a rule", address, LBM_SETUP_PORT);
-    int in_brackets = address[0] == '[' && address[len - 1] == ']' && len > 2;
-    snprintf(host, LBM_ADDRESS_MAX + 1, "%.*s", (int)(in_brackets ? len - 2 : len), address + in_brackets);
-    return LBM_OK;
-}
-
 static enum lbm_err
 open_socket(struct door *door, struct lbm_diag *diag)
 {
-    const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
     const struct timeval wait = {.tv_sec = WAIT_S};
-    char host[LBM_ADDRESS_MAX + 1];
-    const char *port;
-    struct addrinfo *found = NULL;
-    enum lbm_err err = split(door->address, host, &port, diag);
-    if (err != LBM_OK)
-        return err;
-    int failed = getaddrinfo(host, port, &hints, &found), error = 0;
-    if (failed)
-        return lbm_diag_set(diag, LBM_E_UNREACHABLE, door->address, 0, "%s", gai_strerror(failed));
-    for (const struct addrinfo *at = found; at != NULL && door->fd < 0; at = at->ai_next) {
-        int fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        if (fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof wait) == 0 &&
-            setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait) == 0 &&
-            connect(fd, at->ai_addr, at->ai_addrlen) == 0) {
-            door->fd = fd;
-        } else {
-            error = errno;
-            if (fd >= 0)
-                close(fd);
-        }
-    }
-    freeaddrinfo(found);
-    return door->fd >= 0 ? LBM_OK
-                         : lbm_diag_set(diag, LBM_E_UNREACHABLE, door->address, 0, "%s", strerror(error));
+    enum lbm_err err = lbm_dial(door->address, WAIT_S * 1000, &door->fd, diag);
+    if (err == LBM_OK && (setsockopt(door->fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof wait) != 0 ||
+                          setsockopt(door->fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait) != 0))
+        err = lbm_diag_set(diag, LBM_E_IO, door->address, 0, "%s", strerror(errno));
+    return err;
 }
 
 /* The other end has shown its certificate: is it signed by the authority that the token names? */

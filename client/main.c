@@ -9,41 +9,27 @@
 #include "client/command.h"
 
 static const struct lbm_command *const commands[] = {
-    &lbm_command_plan,
-    &lbm_command_eval,
-    &lbm_command_gen,
-    &lbm_command_convert,
-    &lbm_command_cluster,
-    &lbm_command_status,
-    &lbm_command_hosts,
-    &lbm_command_jobs,
-    &lbm_command_submit,
-    &lbm_command_wait,
-    &lbm_command_map,
-    &lbm_command_locate,
-    &lbm_command_plot,
-    &lbm_command_cancel,
-    &lbm_command_events,
-    &lbm_command_explain,
-    &lbm_command_join,
-    &lbm_command_drain,
-    &lbm_command_leave,
-    &lbm_command_evict,
-    &lbm_command_set,
-    &lbm_command_log,
-    &lbm_command_trace,
-    &lbm_command_network,
-    &lbm_command_init,
-    &lbm_command_token,
-    &lbm_command_enroll,
-    &lbm_command_revoke,
-    NULL,
+    &lbm_command_plan,    &lbm_command_eval,    &lbm_command_gen,
+    &lbm_command_convert, &lbm_command_cluster, &lbm_command_status,
+    &lbm_command_hosts,   &lbm_command_jobs,    &lbm_command_submit,
+    &lbm_command_wait,    &lbm_command_map,     &lbm_command_locate,
+    &lbm_command_plot,    &lbm_command_cancel,  &lbm_command_events,
+    &lbm_command_explain, &lbm_command_join,    &lbm_command_drain,
+    &lbm_command_leave,   &lbm_command_evict,   &lbm_command_set,
+    &lbm_command_log,     &lbm_command_trace,   &lbm_command_network,
+    &lbm_command_init,    &lbm_command_token,   &lbm_command_enroll,
+    &lbm_command_revoke,  &lbm_command_pki,     NULL,
 };
 
 static const struct lbm_option options[] = {
-    [LBM_GLOBAL_SOCKET] = LBM_TEXT_OPTION(
-        "socket", "SOCKET", "control socket of the daemon; commands that need no daemon ignore it",
-        .letter = 's', .fallback = LBM_RUNSTATEDIR "/lbmap/lbmapd.sock"),
+    [LBM_GLOBAL_SOCKET] = LBM_TEXT_OPTION("socket", "SOCKET",
+                                          "control socket of the daemon, or ADDRESS:PORT of one on another "
+                                          "machine; commands that need no daemon ignore "
+                                          "it",
+                                          .letter = 's', .fallback = LBM_RUNSTATEDIR "/lbmap/lbmapd.sock"),
+    [LBM_GLOBAL_IDENTITY] = LBM_TEXT_OPTION(
+        "identity", "DIR",
+        "with -s ADDRESS:PORT: the folder that lbctl pki user made; ~/.config/lbmap/identity if absent"),
     [LBM_GLOBAL_JSON] = LBM_JSON_OPTION,
 };
 

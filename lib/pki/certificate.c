@@ -279,6 +279,12 @@ lbm_pki_ends(const X509 *certificate)
     return time_of(X509_get0_notAfter(certificate));
 }
 
+time_t
+lbm_pki_made(const X509 *certificate)
+{
+    return lbm_pki_begins(certificate) + LBM_PKI_BACKDATED_S;
+}
+
 static enum lbm_err
 check_time(const X509 *certificate, time_t now, const char *which, struct lbm_diag *diag)
 {

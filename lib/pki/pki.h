@@ -4,8 +4,8 @@
  * A cluster has one certificate authority (CA). What a certificate says is one URI:
  *   lbmap://CLUSTER              the CA itself
  *   lbmap://CLUSTER/host/ID      a host
- *   lbmap://CLUSTER/user/NAME    an operator who asks daemons from elsewhere
- * with CLUSTER in 16 hexadecimal digits. All keys are ECDSA on P-256.
+ *   lbmap://CLUSTER/user/NAME/LEVEL/UID    an operator who asks daemons from elsewhere: what it may do, and
+ * the user whose its jobs are with CLUSTER in 16 hexadecimal digits. All keys are ECDSA on P-256.
  *
  * Owns: the form of certificates, what makes one valid, and which TLS is spoken.
  * Never: opens a connection; never writes a key that others than its owner can read. */
@@ -40,12 +40,27 @@ enum lbm_pki_kind {
         LBM_PKI_KIND_COUNT
 };
 
+/* What an operator may do; each includes those before. */
+#define LBM_PKI_LEVEL_LIST(X) X(READ, "read") X(SUBMIT, "submit") X(ADMIN, "admin")
+enum lbm_pki_level {
+#define LBM_PKI_LEVEL_ENUM(id, name) LBM_PKI_##id,
+    LBM_PKI_LEVEL_LIST(LBM_PKI_LEVEL_ENUM)
+#undef LBM_PKI_LEVEL_ENUM
+        LBM_PKI_LEVEL_COUNT
+};
+
 struct lbm_pki_subject {
     enum lbm_pki_kind kind;
     uint64_t cluster;            /* not 0 */
     uint32_t host;               /* HOST */
     char user[LBM_NAME_MAX + 1]; /* USER */
+    enum lbm_pki_level level;    /* USER */
+    uint32_t uid;                /* USER: 0 only with LBM_PKI_ADMIN, for jobs of nobody are user 0's */
 };
+
+/* Name of a level, and back. Errors: LBM_E_SYNTAX; *out untouched. */
+const char *lbm_pki_level_name(enum lbm_pki_level level);
+enum lbm_err lbm_pki_level_parse(const char *name, enum lbm_pki_level *out) LBM_MUST_CHECK;
 
 /* Write a subject as a URI. */
 void lbm_pki_subject_print(const struct lbm_pki_subject *subject, char uri[LBM_PKI_URI_MAX + 1]);
@@ -103,6 +118,8 @@ enum lbm_err lbm_pki_key_hash(X509 *certificate, uint8_t hash[LBM_PKI_HASH]) LBM
 /* Seconds since 1970 at which it begins and ends; 0 if that cannot be said. */
 time_t lbm_pki_begins(const X509 *certificate);
 time_t lbm_pki_ends(const X509 *certificate);
+/* When lbm_pki_sign made it. */
+time_t lbm_pki_made(const X509 *certificate);
 
 /* Set the diagnosis from OpenSSL's queue of errors, which is emptied. */
 enum lbm_err lbm_pki_fail(struct lbm_diag *diag, enum lbm_err code, const char *where, const char *what);
@@ -110,11 +127,13 @@ enum lbm_err lbm_pki_fail(struct lbm_diag *diag, enum lbm_err code, const char *
 /* ---- identity.c: the folder of a host -------------------------------------------------------------------
  */
 
-/* Files in it. */
-#define LBM_IDENTITY_CA "ca.pem"         /* the CA's certificate */
-#define LBM_IDENTITY_CA_KEY "ca.key"     /* its key, on hosts that enrol others */
-#define LBM_IDENTITY_CERT "host.pem"     /* this host's certificate */
-#define LBM_IDENTITY_KEY "host.key"      /* and key */
+/* Files in it; that of a user has only the CA's certificate and its own certificate and key. */
+#define LBM_IDENTITY_CA "ca.pem"          /* the CA's certificate */
+#define LBM_IDENTITY_CA_KEY "ca.key"      /* its key, on hosts that enrol others */
+#define LBM_IDENTITY_CERT "host.pem"      /* this host's certificate */
+#define LBM_IDENTITY_KEY "host.key"       /* and key */
+#define LBM_IDENTITY_USER_CERT "user.pem" /* of a user */
+#define LBM_IDENTITY_USER_KEY "user.key"
 #define LBM_IDENTITY_CONTACTS "contacts" /* lines "ID ADDRESS": hosts to ask while nobody else is known */
 #define LBM_IDENTITY_FOUND "found"       /* this host founds the cluster; its presence says so */
 #define LBM_IDENTITY_TOKENS "tokens"     /* who may enrol; see tokens.c */
@@ -141,7 +160,17 @@ enum lbm_err lbm_identity_folder(const char *dir, struct lbm_diag *diag) LBM_MUS
  *          certificate is not this CA's, not this key's, or not valid now. */
 enum lbm_err lbm_identity_read(const char *dir, struct lbm_identity *out,
                                struct lbm_diag *diag) LBM_MUST_CHECK;
+/* The same for the folder of a user. */
+enum lbm_err lbm_identity_read_user(const char *dir, struct lbm_identity *out,
+                                    struct lbm_diag *diag) LBM_MUST_CHECK;
+/* The key of the CA that somebody has put into the folder since. Out: identity->ca_key.
+ * Errors: LBM_E_NOTFOUND there is none; as lbm_identity_read. */
+enum lbm_err lbm_identity_read_ca_key(const char *dir, struct lbm_identity *identity,
+                                      struct lbm_diag *diag) LBM_MUST_CHECK;
 void lbm_identity_free(struct lbm_identity *identity);
+
+/* Root gives what it writes there to the owner of the folder: the daemon reads it. Value: 0 if that fails. */
+int lbm_identity_own(int fd, const char *dir);
 
 /* Write a file of the folder, whole or not at all, durable, mode 0600. */
 enum lbm_err lbm_identity_write(const char *dir, const char *file, const void *bytes, size_t len,
@@ -193,8 +222,10 @@ void lbm_tls_free(struct lbm_tls *tls);
 enum lbm_err lbm_tls_renew(struct lbm_tls *tls, X509 *certificate, EVP_PKEY *key,
                            struct lbm_diag *diag) LBM_MUST_CHECK;
 
-/* Hosts that are believed no more, whatever their certificates say. The function is asked in handshakes. */
-void lbm_tls_revoked(struct lbm_tls *tls, int (*is_revoked)(void *context, uint32_t host), void *context);
+/* Hosts and users that are believed no more, whatever their certificates say. The function is asked in
+ * handshakes; made_s: when the certificate was made, seconds since 1970. */
+typedef int lbm_tls_is_revoked(void *context, const struct lbm_pki_subject *subject, int64_t made_s);
+void lbm_tls_revoked(struct lbm_tls *tls, lbm_tls_is_revoked *is_revoked, void *context);
 
 /* One connection. Owned by the caller (SSL_free, or the bufferevent). Client: only that host is taken for the
  * other end, LBM_NONE: any of the cluster. Value: NULL if memory is short. */
@@ -202,9 +233,11 @@ SSL *lbm_tls_accept(struct lbm_tls *tls);
 SSL *lbm_tls_connect(struct lbm_tls *tls, enum lbm_tls_use use, uint32_t host);
 
 /* After the handshake: what is spoken, and who the other end is.
- * Value: nonzero if it showed a certificate, which then was checked; *out is set only then. */
+ * Value: nonzero if it showed a certificate, which then was checked; *out is set only then.
+ * lbm_tls_peer_made: when that certificate was made, seconds since 1970. */
 enum lbm_tls_use lbm_tls_use_of(const SSL *ssl);
 int lbm_tls_peer(const SSL *ssl, struct lbm_pki_subject *out);
+int64_t lbm_tls_peer_made(const SSL *ssl);
 
 /* Why a handshake failed, in words; from OpenSSL's queue of errors, which is emptied. */
 void lbm_tls_reason(const SSL *ssl, unsigned long error, char text[LBM_DIAG_TEXT_MAX]);
@@ -221,6 +254,8 @@ struct lbm_token {
 
 enum lbm_err lbm_token_new(X509 *ca, struct lbm_token *out, struct lbm_diag *diag) LBM_MUST_CHECK;
 void lbm_token_print(const struct lbm_token *token, char text[LBM_TOKEN_TEXT + 1]);
+/* The part of a token that names the authority, lbm1-HASH, which is no secret. Errors: LBM_E_NOMEM. */
+enum lbm_err lbm_token_print_authority(X509 *ca, char text[LBM_TOKEN_TEXT + 1]) LBM_MUST_CHECK;
 enum lbm_err lbm_token_parse(const char *text, struct lbm_token *out) LBM_MUST_CHECK;
 
 /* ---- tokens.c: which tokens a host takes -----------------------------------------------------------------

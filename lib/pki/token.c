@@ -66,6 +66,18 @@ lbm_token_print(const struct lbm_token *token, char text[LBM_TOKEN_TEXT + 1])
 }
 
 enum lbm_err
+lbm_token_print_authority(X509 *ca, char text[LBM_TOKEN_TEXT + 1])
+{
+    uint8_t hash[LBM_PKI_HASH];
+    enum lbm_err err = lbm_pki_key_hash(ca, hash);
+    if (err != LBM_OK)
+        return err;
+    memcpy(text, PREFIX, sizeof PREFIX - 1);
+    *put(text + sizeof PREFIX - 1, hash, LBM_PKI_HASH) = '\0';
+    return LBM_OK;
+}
+
+enum lbm_err
 lbm_token_parse(const char *text, struct lbm_token *out)
 {
     struct lbm_token token;

@@ -11,7 +11,7 @@ cluster_scripts = tests/cluster/adapt.sh tests/cluster/drift.sh tests/cluster/ap
 	tests/cluster/links.sh tests/cluster/load.sh tests/cluster/members.sh tests/cluster/own_files.sh \
 	tests/cluster/owners_check.sh tests/cluster/parallel.sh tests/cluster/policy.sh \
 	tests/cluster/promote.sh \
-	tests/cluster/reach.sh tests/cluster/renew.sh tests/cluster/rights.sh tests/cluster/rogue.sh \
+	tests/cluster/reach.sh tests/cluster/renew.sh tests/cluster/rights.sh tests/cluster/rogue.sh tests/cluster/remote.sh \
 	tests/cluster/rtt.sh tests/cluster/slow.sh tests/cluster/talk.sh tests/cluster/throttle.sh tests/cluster/tls.sh \
 	tests/cluster/trace.sh
 dist_check_SCRIPTS += $(cluster_scripts)

@@ -46,7 +46,8 @@ subjects_are_read_as_they_are_written(void **state)
         {.kind = LBM_PKI_AUTHORITY, .cluster = 1},
         {.kind = LBM_PKI_HOST, .cluster = UINT64_MAX, .host = 0},
         {.kind = LBM_PKI_HOST, .cluster = 0xabc, .host = LBM_HOSTS_MAX - 1},
-        {.kind = LBM_PKI_USER, .cluster = 0xabc, .user = "ann.b-c_d"},
+        {.kind = LBM_PKI_USER, .cluster = 0xabc, .user = "ann.b-c_d", .level = LBM_PKI_SUBMIT, .uid = 1000},
+        {.kind = LBM_PKI_USER, .cluster = 0xabc, .user = "root", .level = LBM_PKI_ADMIN},
     };
     (void)state;
     for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++) {
@@ -58,6 +59,8 @@ subjects_are_read_as_they_are_written(void **state)
         assert_true(read.cluster == subjects[i].cluster);
         assert_int_equal(read.host, subjects[i].host);
         assert_string_equal(read.user, subjects[i].user);
+        assert_int_equal(read.level, subjects[i].level);
+        assert_int_equal(read.uid, subjects[i].uid);
     }
 }
 
@@ -78,7 +81,18 @@ other_subjects_are_refused(void **state)
         "lbmap://00000000000000ab/host/1 ",
         "lbmap://00000000000000ab/host/1/host/2",
         "lbmap://00000000000000ab/user/",
+        "lbmap://00000000000000ab/user/a",
         "lbmap://00000000000000ab/user/a/b",
+        "lbmap://00000000000000ab/user/a/read",
+        "lbmap://00000000000000ab/user/a/read/",
+        "lbmap://00000000000000ab/user/a/read/0",
+        "lbmap://00000000000000ab/user/a/submit/0",
+        "lbmap://00000000000000ab/user/a/root/1",
+        "lbmap://00000000000000ab/user/a/admin/01",
+        "lbmap://00000000000000ab/user/a/admin/-1",
+        "lbmap://00000000000000ab/user/a/admin/4294967295",
+        "lbmap://00000000000000ab/user/a/admin/1/2",
+        "lbmap://00000000000000ab/user//admin/1",
         "lbmap://00000000000000ab/user/a b",
         "lbmap://0000000000000ab/host/1",
         "http://00000000000000ab/host/1",
