@@ -1,7 +1,7 @@
 # client
 # Everything but main is a library, so that its parts are tested on their own.
 noinst_LIBRARIES += client/libclient.a
-client_libclient_a_SOURCES = lib/api/call.c lib/api/call.h client/cluster.c client/cluster_dir.c \
+client_libclient_a_SOURCES = lib/api/call.c lib/api/call.h client/approve.c client/cluster.c client/cluster_dir.c \
 	client/cluster_dir.h client/cluster_pki.c client/cluster_pki.h client/command.h client/convert.c client/daemon.c client/daemon.h client/dial.c client/dial.h \
 	client/dial_daemon.c client/enroll.c client/eval.c \
 	client/events.c client/explain.c client/format_data.c client/format_drawing.c client/format_launch.c \

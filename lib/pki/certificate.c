@@ -320,6 +320,18 @@ lbm_pki_check(X509 *certificate, X509 *ca, time_t now, struct lbm_pki_subject *o
 }
 
 enum lbm_err
+lbm_pki_hash_key(EVP_PKEY *key, uint8_t hash[LBM_PKI_HASH])
+{
+    unsigned char *der = NULL;
+    unsigned n = 0;
+    int len = i2d_PUBKEY(key, &der);
+    int hashed = len > 0 && EVP_Digest(der, (size_t)len, hash, &n, EVP_sha256(), NULL) && n == LBM_PKI_HASH;
+    OPENSSL_free(der);
+    ERR_clear_error();
+    return hashed ? LBM_OK : LBM_E_NOMEM;
+}
+
+enum lbm_err
 lbm_pki_key_hash(X509 *certificate, uint8_t hash[LBM_PKI_HASH])
 {
     unsigned char *der = NULL;

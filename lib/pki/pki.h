@@ -112,8 +112,9 @@ enum lbm_err lbm_pki_subject_of(X509 *certificate, struct lbm_pki_subject *out) 
 enum lbm_err lbm_pki_check(X509 *certificate, X509 *ca, time_t now, struct lbm_pki_subject *out,
                            struct lbm_diag *diag) LBM_MUST_CHECK;
 
-/* SHA-256 of a CA's public key: what a token pins. */
+/* SHA-256 of a public key: what a token pins of a CA's certificate, what a person compares of a request. */
 enum lbm_err lbm_pki_key_hash(X509 *certificate, uint8_t hash[LBM_PKI_HASH]) LBM_MUST_CHECK;
+enum lbm_err lbm_pki_hash_key(EVP_PKEY *key, uint8_t hash[LBM_PKI_HASH]) LBM_MUST_CHECK;
 
 /* Seconds since 1970 at which it begins and ends; 0 if that cannot be said. */
 time_t lbm_pki_begins(const X509 *certificate);
@@ -138,7 +139,8 @@ enum lbm_err lbm_pki_fail(struct lbm_diag *diag, enum lbm_err code, const char *
 #define LBM_IDENTITY_FOUND "found"       /* this host founds the cluster; its presence says so */
 #define LBM_IDENTITY_TOKENS "tokens"     /* who may enrol; see tokens.c */
 
-#define LBM_IDENTITY_LOCK "tokens.lock"
+#define LBM_IDENTITY_APPROVALS "approvals" /* who asks to enrol without a token; see approvals.c */
+#define LBM_IDENTITY_LOCK "tokens.lock"    /* held by who changes one of these two */
 
 struct lbm_identity {
     X509 *ca;
@@ -171,6 +173,9 @@ void lbm_identity_free(struct lbm_identity *identity);
 
 /* Root gives what it writes there to the owner of the folder: the daemon reads it. Value: 0 if that fails. */
 int lbm_identity_own(int fd, const char *dir);
+
+/* Nobody else changes tokens and approvals until the caller closes *fd: for a write of some KiB. */
+enum lbm_err lbm_identity_lock(const char *dir, int *fd, struct lbm_diag *diag) LBM_MUST_CHECK;
 
 /* Write a file of the folder, whole or not at all, durable, mode 0600. */
 enum lbm_err lbm_identity_write(const char *dir, const char *file, const void *bytes, size_t len,
@@ -257,6 +262,8 @@ void lbm_token_print(const struct lbm_token *token, char text[LBM_TOKEN_TEXT + 1
 /* The part of a token that names the authority, lbm1-HASH, which is no secret. Errors: LBM_E_NOMEM. */
 enum lbm_err lbm_token_print_authority(X509 *ca, char text[LBM_TOKEN_TEXT + 1]) LBM_MUST_CHECK;
 enum lbm_err lbm_token_parse(const char *text, struct lbm_token *out) LBM_MUST_CHECK;
+/* The authority alone, with or without a secret behind it. Out: authority; untouched on error. */
+enum lbm_err lbm_token_parse_authority(const char *text, uint8_t authority[LBM_PKI_HASH]) LBM_MUST_CHECK;
 
 /* ---- tokens.c: which tokens a host takes -----------------------------------------------------------------
  */
@@ -295,5 +302,56 @@ enum lbm_err lbm_tokens_find(const char *dir, const uint8_t secret[LBM_TOKEN_SEC
  */
 enum lbm_err lbm_tokens_use(const char *dir, const uint8_t secret[LBM_TOKEN_SECRET], int64_t now_s,
                             char name[LBM_TOKEN_NAME + 1], struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* ---- approvals.c: who asks to be let in without a token ---------------------------------------------------
+ */
+
+enum {
+    LBM_APPROVALS_MAX = 64, /* that wait, or have been decided of late */
+    LBM_APPROVAL_S =
+        600, /* so long after it asked for the last time, or after the decision, a line is kept */
+    LBM_APPROVAL_DIGITS = 32,    /* of a fingerprint, hexadecimal: 128 bits */
+    LBM_APPROVAL_DIGITS_MIN = 8, /* that name a machine in the list */
+};
+
+#define LBM_APPROVAL_LIST(X) X(WAITS, "waits") X(APPROVED, "approved") X(DENIED, "denied")
+enum lbm_approval_state {
+#define LBM_APPROVAL_ENUM(id, name) LBM_APPROVAL_##id,
+    LBM_APPROVAL_LIST(LBM_APPROVAL_ENUM)
+#undef LBM_APPROVAL_ENUM
+        LBM_APPROVAL_COUNT
+};
+
+struct lbm_approval {
+    uint8_t key[LBM_PKI_HASH]; /* SHA-256 of the public key to be certified */
+    char fingerprint[LBM_APPROVAL_DIGITS + 1];
+    enum lbm_approval_state state;
+    int64_t until_s; /* seconds since 1970 */
+    char name[LBM_NAME_MAX + 1];
+    char from[LBM_ADDRESS_MAX + 1]; /* address, without the port */
+};
+
+struct lbm_approvals {
+    struct lbm_approval row[LBM_APPROVALS_MAX];
+    size_t n;
+};
+
+const char *lbm_approval_name(enum lbm_approval_state state);
+
+/* All lines whose time is not over. */
+enum lbm_err lbm_approvals_read(const char *dir, int64_t now_s, struct lbm_approvals *out,
+                                struct lbm_diag *diag) LBM_MUST_CHECK;
+/* A machine asks. Out: its line; *is_new: it was not there before.
+ * Errors: LBM_E_LIMIT too many wait, LBM_E_DENIED the key has asked by another name. */
+enum lbm_err lbm_approvals_ask(const char *dir, const uint8_t key[LBM_PKI_HASH], const char *name,
+                               const char *from, int64_t now_s, struct lbm_approval *out, int *is_new,
+                               struct lbm_diag *diag) LBM_MUST_CHECK;
+/* A person decides. fingerprint: its first digits, LBM_APPROVAL_DIGITS_MIN at least. Out: the line.
+ * Errors: LBM_E_RANGE, LBM_E_NOTFOUND none or several have it. */
+enum lbm_err lbm_approvals_decide(const char *dir, const char *fingerprint, int approve, int64_t now_s,
+                                  struct lbm_approval *out, struct lbm_diag *diag) LBM_MUST_CHECK;
+/* Use an approval up, durably. Errors: LBM_E_DENIED there is none. */
+enum lbm_err lbm_approvals_use(const char *dir, const uint8_t key[LBM_PKI_HASH], int64_t now_s,
+                               struct lbm_diag *diag) LBM_MUST_CHECK;
 
 #endif

@@ -162,6 +162,7 @@ static const struct lbm_wire_rule enrol_request_rules[] = {
     {"secret", IN(0, LBM_ENROL_BYTES_MAX)},
     {"request", IN(1, LBM_ENROL_BYTES_MAX)},
     {"name", NAME_OR_EMPTY},
+    {"wait", FLAG},
 };
 static const struct lbm_wire_table enrol_request_table =
     TABLE(enrol_request_rules, lbm__enrol_request__descriptor);

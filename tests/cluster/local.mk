@@ -2,7 +2,7 @@
 # Real daemons on this machine: sixteen at most. How long a script measures is in its environment.
 check_PROGRAMS += docs/examples/owned docs/examples/steps tests/cluster/drifter tests/cluster/linker \
 	tests/cluster/refiner tests/cluster/talker tests/cluster/worker
-cluster_scripts = tests/cluster/adapt.sh tests/cluster/authority.sh tests/cluster/drift.sh tests/cluster/api.sh tests/cluster/chaos.sh \
+cluster_scripts = tests/cluster/adapt.sh tests/cluster/approve.sh tests/cluster/authority.sh tests/cluster/drift.sh tests/cluster/api.sh tests/cluster/chaos.sh \
 	tests/cluster/cluster.sh tests/cluster/crash.sh tests/cluster/diffuse.sh \
 	tests/cluster/daemon.sh tests/cluster/delay.sh tests/cluster/disk.sh tests/cluster/enroll.sh \
 	tests/cluster/etcd.sh \

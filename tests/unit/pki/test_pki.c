@@ -366,6 +366,44 @@ damaged_lists_of_tokens_are_refused(void **state)
     assert_int_equal(lbm_identity_write(dir, LBM_IDENTITY_TOKENS, "", 0, NULL), LBM_OK);
 }
 
+static void
+approvals_wait_are_decided_and_are_used_once(void **state)
+{
+    uint8_t key[LBM_PKI_HASH] = {1, 2, 3}, other[LBM_PKI_HASH] = {1, 2, 3, 4};
+    struct lbm_approval row;
+    struct lbm_approvals rows;
+    int is_new;
+    (void)state;
+    assert_int_equal(lbm_approvals_use(dir, key, 100, NULL), LBM_E_DENIED);
+    assert_int_equal(lbm_approvals_ask(dir, key, "ws1", "10.0.0.1", 100, &row, &is_new, NULL), LBM_OK);
+    assert_true(is_new && row.state == LBM_APPROVAL_WAITS);
+    assert_string_equal(row.fingerprint, "01020300000000000000000000000000");
+    assert_int_equal(lbm_approvals_use(dir, key, 100, NULL), LBM_E_DENIED); /* nobody has decided */
+    assert_int_equal(lbm_approvals_ask(dir, key, "ws1", "10.0.0.1", 101, &row, &is_new, NULL), LBM_OK);
+    assert_false(is_new);
+    assert_int_equal(lbm_approvals_ask(dir, key, "ws0", "10.0.0.1", 101, &row, &is_new, NULL), LBM_E_DENIED);
+    assert_int_equal(lbm_approvals_ask(dir, other, "ws2", "10.0.0.2", 102, &row, &is_new, NULL), LBM_OK);
+    assert_int_equal(lbm_approvals_decide(dir, "0102", 1, 103, &row, NULL), LBM_E_RANGE);
+    assert_int_equal(lbm_approvals_decide(dir, "02020300", 1, 103, &row, NULL), LBM_E_NOTFOUND);
+    assert_int_equal(lbm_approvals_decide(dir, "0102030400", 0, 103, &row, NULL), LBM_OK);
+    assert_string_equal(row.name, "ws2");
+    assert_int_equal(lbm_approvals_use(dir, other, 104, NULL), LBM_E_DENIED);
+    assert_int_equal(lbm_approvals_decide(dir, "0102030000", 1, 103, &row, NULL), LBM_OK);
+    assert_int_equal(lbm_approvals_use(dir, key, 103 + LBM_APPROVAL_S, NULL), LBM_E_DENIED); /* too late */
+    assert_int_equal(lbm_approvals_use(dir, key, 104, NULL), LBM_OK);
+    assert_int_equal(lbm_approvals_use(dir, key, 104, NULL), LBM_E_DENIED); /* replayed */
+    assert_int_equal(lbm_approvals_read(dir, 105, &rows, NULL), LBM_OK);
+    assert_int_equal(rows.n, 1);
+    int most = 0;
+    for (int i = 0; i < 3 * LBM_APPROVALS_MAX; i++) {
+        char from[16];
+        uint8_t many[LBM_PKI_HASH] = {9, (uint8_t)i};
+        snprintf(from, sizeof from, "10.1.0.%d", i % 32);
+        most += lbm_approvals_ask(dir, many, "ws", from, 106, &row, &is_new, NULL) == LBM_OK;
+    }
+    assert_int_equal(most, LBM_APPROVALS_MAX - 1);
+}
+
 int
 main(void)
 {
@@ -383,6 +421,7 @@ main(void)
         cmocka_unit_test(a_token_is_used_as_often_as_it_says_and_no_longer),
         cmocka_unit_test(only_hashes_of_tokens_are_kept),
         cmocka_unit_test(damaged_lists_of_tokens_are_refused),
+        cmocka_unit_test(approvals_wait_are_decided_and_are_used_once),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
