@@ -366,6 +366,35 @@ damaged_lists_of_tokens_are_refused(void **state)
     assert_int_equal(lbm_identity_write(dir, LBM_IDENTITY_TOKENS, "", 0, NULL), LBM_OK);
 }
 
+/* Whatever the authority has signed. */
+static void
+certificates_for_other_keys_than_p256_are_refused(void **state)
+{
+    static const struct {
+        const char *type, *group;
+        size_t bits;
+    } rows[] = {{"EC", "P-224", 0},  {"EC", "P-384", 0},  {"EC", "P-521", 0},   {"EC", "secp256k1", 0},
+                {"RSA", NULL, 1024}, {"RSA", NULL, 3072}, {"ED25519", NULL, 0}, {"X25519", NULL, 0}};
+    struct authority authority = make_authority(CLUSTER);
+    const struct lbm_pki_subject subject = {.kind = LBM_PKI_HOST, .cluster = CLUSTER, .host = 3};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        EVP_PKEY *key = rows[i].group != NULL ? EVP_EC_gen(rows[i].group)
+                        : rows[i].bits != 0   ? EVP_RSA_gen(rows[i].bits)
+                                              : EVP_PKEY_Q_keygen(NULL, NULL, rows[i].type);
+        struct lbm_pki_subject read;
+        struct lbm_diag diag = {0};
+        X509 *certificate;
+        assert_non_null(key);
+        assert_int_equal(lbm_pki_sign(authority.ca, authority.key, key, &subject, 3600, &certificate, NULL),
+                         LBM_OK);
+        assert_int_equal(lbm_pki_check(certificate, authority.ca, time(NULL), &read, &diag), LBM_E_DENIED);
+        X509_free(certificate);
+        EVP_PKEY_free(key);
+    }
+    free_authority(&authority);
+}
+
 static void
 approvals_wait_are_decided_and_are_used_once(void **state)
 {
@@ -421,6 +450,7 @@ main(void)
         cmocka_unit_test(a_token_is_used_as_often_as_it_says_and_no_longer),
         cmocka_unit_test(only_hashes_of_tokens_are_kept),
         cmocka_unit_test(damaged_lists_of_tokens_are_refused),
+        cmocka_unit_test(certificates_for_other_keys_than_p256_are_refused),
         cmocka_unit_test(approvals_wait_are_decided_and_are_used_once),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
