@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <openssl/core_names.h>
 #include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/rand.h>
@@ -33,10 +34,16 @@ lbm_pki_key_new(EVP_PKEY **out, struct lbm_diag *diag)
     return LBM_OK;
 }
 
+/* On that curve by its name: parameters that are spelled out have been a way to choose others. */
 static int
 is_p256(EVP_PKEY *key)
 {
     char group[32] = "";
+    int is_explicit = 0;
+    if (key != NULL &&
+        (!EVP_PKEY_get_int_param(key, OSSL_PKEY_PARAM_EC_DECODED_FROM_EXPLICIT_PARAMS, &is_explicit) ||
+         is_explicit))
+        return 0;
     return key != NULL && EVP_PKEY_get_base_id(key) == EVP_PKEY_EC &&
            EVP_PKEY_get_group_name(key, group, sizeof group, NULL) == 1 &&
            (strcmp(group, "prime256v1") == 0 || strcmp(group, "P-256") == 0);
