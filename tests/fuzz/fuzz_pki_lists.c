@@ -11,7 +11,7 @@
 #include "harnesses.h"
 #include "pki/pki.h"
 
-static char folder[] = "/tmp/lbmap-lists-XXXXXX";
+static char folder[] = "/dev/shm/lbmap-lists-XXXXXX"; /* thousands of files a second */
 
 static void
 remove_folder(void)
