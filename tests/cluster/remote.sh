@@ -55,6 +55,22 @@ expect "an administrator changes a host from elsewhere" as adam "$port0" set 1 -
 cp -r "$scratch/adam" "$HOME/.config/lbmap/identity"
 expect "the folder in the home is found, and a name resolved" "$lbctl" -s "localhost:$port0" status
 
+# Who works on vertices gets their payloads, and has a lease: at the daemon of its own machine alone.
+python3 - "$port0" "$scratch/ann" <<'ATTACH' >"$scratch/output" 2>&1
+import socket, ssl, struct, sys
+context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+context.check_hostname = False
+context.verify_mode = ssl.CERT_NONE
+context.set_alpn_protocols(["lbmap-control/1"])
+context.load_cert_chain(sys.argv[2] + "/user.pem", sys.argv[2] + "/user.key")
+line = context.wrap_socket(socket.create_connection(("127.0.0.1", int(sys.argv[1])), 10))
+for body in (b"\x08\x01\xba\x01\x03\x0a\x01a", b"\x08\x02\xc2\x01\x00"):  # Attach to job a; Checkpoint
+    line.sendall(struct.pack("<I", len(body)) + body)
+    print(line.recv(65536))
+ATTACH
+[ "$(grep -c 'user 61002 may not .* from another machine' "$scratch/output")" -eq 2 ] &&
+    ok "an owner does not serve its job from elsewhere" || bad "$(cat "$scratch/output")"
+
 # ---- refused -----------------------------------------------------------------------------------------------
 refused 2 "there is no certificate of a user" "$lbctl" -s "127.0.0.1:$port0" --identity "$scratch/nowhere" status
 refused 3 "127.0.0.1:1: " as adam 1 status
