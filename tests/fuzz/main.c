@@ -9,15 +9,6 @@
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-const char *__lsan_default_suppressions(void);
-
-/* libconfig 1.5 forgets a string that the file ends in: a refused configuration costs a daemon some bytes
- * once. */
-const char *
-__lsan_default_suppressions(void)
-{
-    return "leak:libconfig";
-}
 
 static int (*harness)(const uint8_t *data, size_t size);
 
