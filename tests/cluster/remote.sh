@@ -43,14 +43,14 @@ for what in status hosts jobs network "log show" events; do
     # shellcheck disable=SC2086
     expect "a reader looks from elsewhere: $what" as rita "$port0" $what
 done
-refused 5 "user 61001 may not submit jobs: its certificate says read" as rita "$port0" submit "$scratch/g.graph" --name r
+refused 7 "user 61001 may not submit jobs: its certificate says read" as rita "$port0" submit "$scratch/g.graph" --name r
 expect "ann submits at host 1" as ann "$port1" submit "$scratch/g.graph" --name a
 expect "it settles" as ann "$port0" wait a --timeout 120
 expect "its map comes to another machine" as rita "$port0" map a -o "$scratch/map"
 [ "$(grep -c . "$scratch/map")" -ge 900 ] && ok "all of it" || bad "$(wc "$scratch/map")"
 as ann "$port0" jobs a --json | grep -q '"owner": 61002' && ok "the job is ann's" || bad "$(as ann "$port0" jobs a --json)"
-refused 5 "user 61003 may not cancel job a: it belongs to user 61002" as bob "$port0" cancel a
-refused 5 "user 61002 may not change hosts: its certificate says submit" as ann "$port0" drain 1
+refused 7 "user 61003 may not cancel job a: it belongs to user 61002" as bob "$port0" cancel a
+refused 7 "user 61002 may not change hosts: its certificate says submit" as ann "$port0" drain 1
 expect "an administrator changes a host from elsewhere" as adam "$port0" set 1 --capacity 2
 cp -r "$scratch/adam" "$HOME/.config/lbmap/identity"
 expect "the folder in the home is found, and a name resolved" "$lbctl" -s "localhost:$port0" status
@@ -75,15 +75,15 @@ ATTACH
 refused 2 "there is no certificate of a user" "$lbctl" -s "127.0.0.1:$port0" --identity "$scratch/nowhere" status
 refused 3 "127.0.0.1:1: " as adam 1 status
 chmod 644 "$scratch/bob/user.key"
-refused 5 "can be read by others" as bob "$port0" status
+refused 7 "can be read by others" as bob "$port0" status
 chmod 600 "$scratch/bob/user.key"
 expect "another cluster" "$lbctl" -q cluster up --hosts ring:3 --dir "$scratch/alien" --daemon "$daemon"
 "$lbctl" -q cluster down --dir "$scratch/alien"
 alien=$scratch/alien/h0
 expect "a user of another cluster" "$lbctl" -q pki user eve --dir "$alien" -o "$scratch/eve" --group admin --uid 1
-refused 5 "is no host of the cluster of this certificate" as eve "$port0" status
+refused 7 "is no host of the cluster of this certificate" as eve "$port0" status
 cp "$scratch/adam/ca.pem" "$scratch/eve/ca.pem" # and if it believes the daemon
-refused 5 "not signed by the cluster's CA" as eve "$port0" status
+refused 7 "not signed by the cluster's CA" as eve "$port0" status
 if command -v openssl >/dev/null; then
     for alpn in lbmap-peer/1 lbmap-enrol/1; do
         { sleep 1; echo line; sleep 4; } | timeout 10 openssl s_client -connect "127.0.0.1:$port0" -alpn $alpn \
@@ -99,11 +99,11 @@ fi
 # ---- revoked -----------------------------------------------------------------------------------------------
 as bob "$port0" wait a --timeout 200 >/dev/null 2>&1
 as bob "$port1" status >/dev/null || bad "bob is no user before he is revoked"
-refused 5 "user 61002 may not revoke users" as ann "$port0" revoke bob --user
+refused 7 "user 61002 may not revoke users" as ann "$port0" revoke bob --user
 expect "bob is revoked by an administrator from elsewhere" as adam "$port0" revoke bob --user
 out() { ! as bob "$1" status >/dev/null 2>&1; }
 for port in "$port0" "$port1"; do
-    patiently 10 out "$port" && refused 5 "refuses this certificate" as bob "$port" status
+    patiently 10 out "$port" && refused 7 "refuses this certificate" as bob "$port" status
 done
 grep -q "refused a connection.*user bob is revoked" "$dir/h0/lbmapd.log" "$dir/h1/lbmapd.log" && ok "the log says why" ||
     bad "$(grep refused "$dir"/h[01]/lbmapd.log)"
@@ -130,7 +130,7 @@ fi
 "$lbctl" -q cluster down --dir "$dir"
 "$lbctl" -q cluster up --dir "$dir" --daemon "$daemon"
 here() { as adam "$port0" status >/dev/null 2>&1; }
-patiently 30 here && refused 5 "refuses this certificate" as ann "$port0" status
+patiently 30 here && refused 7 "refuses this certificate" as ann "$port0" status
 expect "her job is there, and an administrator cancels it" as adam "$port1" cancel a
 
 # ---- too many ----------------------------------------------------------------------------------------------
