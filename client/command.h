@@ -6,7 +6,7 @@
 #include "cli/command.h"
 
 /* Options of every command of lbctl: indices into lbm_cli.global. */
-enum { LBM_GLOBAL_SOCKET, LBM_GLOBAL_JSON, LBM_GLOBAL_OPTIONS };
+enum { LBM_GLOBAL_SOCKET, LBM_GLOBAL_IDENTITY, LBM_GLOBAL_JSON, LBM_GLOBAL_OPTIONS };
 
 /* One file each, or a few that belong together. */
 extern const struct lbm_command lbm_command_plan, lbm_command_eval, lbm_command_gen, lbm_command_convert;
@@ -16,7 +16,7 @@ extern const struct lbm_command lbm_command_plot, lbm_command_cancel, lbm_comman
 extern const struct lbm_command lbm_command_join, lbm_command_drain, lbm_command_leave, lbm_command_evict;
 extern const struct lbm_command lbm_command_set, lbm_command_explain, lbm_command_trace;
 extern const struct lbm_command lbm_command_network, lbm_command_init, lbm_command_token, lbm_command_enroll;
-extern const struct lbm_command lbm_command_revoke;
+extern const struct lbm_command lbm_command_revoke, lbm_command_pki, lbm_command_approve;
 
 /* The forms of a host spec, for --hosts of every command. */
 extern const struct lbm_choice lbm_host_forms[];

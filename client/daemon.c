@@ -2,12 +2,58 @@
 #include "client/daemon.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "client/dial.h"
+
+/* ---- connecting ---------------------------------------------------------------------------------------- */
+
+/* The folder of the user's certificate. Errors: LBM_E_NOTFOUND there is none. */
+static enum lbm_err
+user_identity(const struct lbm_cli *client, char path[PATH_MAX], struct lbm_diag *diag)
+{
+    const char *config = getenv("XDG_CONFIG_HOME"), *own = getenv("HOME");
+    if (client->global[LBM_GLOBAL_IDENTITY].given)
+        snprintf(path, PATH_MAX, "%s", client->global[LBM_GLOBAL_IDENTITY].text);
+    else if (config != NULL && config[0] == '/')
+        snprintf(path, PATH_MAX, "%s/lbmap/identity", config);
+    else if (own != NULL && own[0] != '\0')
+        snprintf(path, PATH_MAX, "%s/.config/lbmap/identity", own);
+    else
+        return lbm_diag_set(diag, LBM_E_NOTFOUND, "--identity", 0,
+                            "there is no ~: say where the certificate is");
+    return LBM_OK;
+}
+
+static enum lbm_err
+open_remote(struct lbm_daemon *daemon, struct lbm_diag *diag)
+{
+    char identity[PATH_MAX];
+    enum lbm_err err = user_identity(daemon->client, identity, diag);
+    return err == LBM_OK ? lbm_dial_daemon(daemon->socket, identity, &daemon->handle, diag) : err;
+}
+
+static enum lbm_err
+open_local(struct lbm_daemon *daemon, struct lbm_diag *diag)
+{
+    enum lbm_err err = lbm_api_connect(&daemon->handle, daemon->socket);
+    if (err == LBM_E_RANGE)
+        lbm_diag_set(diag, err, daemon->socket, 0, "this path is empty or too long for a Unix socket");
+    else if (err == LBM_E_DENIED)
+        lbm_diag_set(diag, err, daemon->socket, 0,
+                     "user %" PRIu32 " may not use this lbmapd, for the socket is not open to it: join the "
+                     "daemon's group, or ask an administrator",
+                     (uint32_t)geteuid());
+    else if (err != LBM_OK)
+        lbm_diag_set(diag, err, daemon->socket, 0,
+                     "no daemon listens there; start lbmapd, or name its socket with -s");
+    return err;
+}
 
 enum lbm_status
 lbm_daemon_open(struct lbm_daemon *daemon, const struct lbm_cli *client, const char *path,
@@ -17,24 +63,17 @@ lbm_daemon_open(struct lbm_daemon *daemon, const struct lbm_cli *client, const c
     *daemon = (struct lbm_daemon){.client = client,
                                   .socket = path != NULL ? path : client->global[LBM_GLOBAL_SOCKET].text,
                                   .handle = {.fd = -1, .timeout_ms = timeout_ms}};
-    enum lbm_err err = lbm_api_connect(&daemon->handle, daemon->socket);
+    int is_remote = lbm_dial_is_address(daemon->socket);
+    enum lbm_err err = is_remote ? open_remote(daemon, &diag) : open_local(daemon, &diag);
     if (err == LBM_OK)
         return LBM_STATUS_DONE;
-    if (err == LBM_E_RANGE)
-        lbm_diag_set(&diag, err, daemon->socket, 0, "this path is empty or too long for a Unix socket");
-    else if (err == LBM_E_DENIED)
-        lbm_diag_set(&diag, err, daemon->socket, 0,
-                     "user %" PRIu32 " may not use this lbmapd, for the socket is not open to it: join the "
-                     "daemon's group, or ask an administrator",
-                     (uint32_t)geteuid());
-    else
-        lbm_diag_set(&diag, err, daemon->socket, 0,
-                     "no daemon listens there; start lbmapd, or name its socket with -s");
     if (!quiet)
         (void)lbm_cli_fail(client, &diag);
-    return err == LBM_E_RANGE    ? LBM_STATUS_USAGE
-           : err == LBM_E_DENIED ? LBM_STATUS_DENIED
-                                 : LBM_STATUS_UNREACHABLE;
+    if (err == LBM_E_DENIED)
+        return LBM_STATUS_DENIED;
+    return err == LBM_E_RANGE || (is_remote && err != LBM_E_UNREACHABLE && err != LBM_E_VERSION)
+               ? LBM_STATUS_USAGE
+               : LBM_STATUS_UNREACHABLE;
 }
 
 void

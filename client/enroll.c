@@ -4,7 +4,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <netdb.h>
 #include <openssl/err.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,18 +13,28 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "client/dial.h"
 #include "client/setup.h"
 #include "wire/wire.h"
 
-enum { WAIT_S = 30, REPLY_BYTES_MAX = 64 << 10 };
+enum { WAIT_S = 30, REPLY_BYTES_MAX = 64 << 10, ASK_AGAIN_S = 2, APPROVAL_WAIT_S = 3600 };
 
-static const struct lbm_option enroll_options[] = {LBM_SETUP_ROWS};
+enum { ENROLL_WAIT = LBM_SETUP_OPTIONS, ENROLL_OPTIONS };
+
+static const struct lbm_option enroll_options[ENROLL_OPTIONS] = {
+    LBM_SETUP_ROWS,
+    [ENROLL_WAIT] =
+        LBM_FLAG_OPTION("wait-approval", "send no secret: wait, at most an hour, until a person there "
+                                         "lets this machine in (lbctl approve)"),
+};
 
 static const struct lbm_operand enroll_operands[] = {
     {.name = "ADDRESS:PORT",
      .text = "a host of the cluster, the one where the token was made",
      .longest = LBM_ADDRESS_MAX},
-    {.name = "TOKEN", .text = "from lbctl init, or lbctl token create on that host"},
+    {.name = "TOKEN",
+     .text = "from lbctl init, or lbctl token create on that host; with --wait-approval its first part "
+             "is enough, lbm1-..., which lbctl pki show shows there"},
 };
 
 /* A connection to a host of the cluster. */
@@ -37,49 +46,15 @@ struct door {
     X509 *ca; /* that the token names */
 };
 
-/* Out: host without brackets, port. Errors: LBM_E_SYNTAX. */
-static enum lbm_err
-split(const char *address, char host[LBM_ADDRESS_MAX + 1], const char **port, struct lbm_diag *diag)
-{
-    *port = lbm_setup_port(address);
-    size_t len = *port != NULL ? (size_t)(*port - address) - 1 : 0;
-    if (len == 0)
-        return lbm_diag_set(diag, LBM_E_SYNTAX, "ADDRESS:PORT", 0,
-                            "%s has no port; hosts listen at port %s as a rule", address, LBM_SETUP_PORT);
-    int in_brackets = address[0] == '[' && address[len - 1] == ']' && len > 2;
-    snprintf(host, LBM_ADDRESS_MAX + 1, "%.*s", (int)(in_brackets ? len - 2 : len), address + in_brackets);
-    return LBM_OK;
-}
-
 static enum lbm_err
 open_socket(struct door *door, struct lbm_diag *diag)
 {
-    const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
     const struct timeval wait = {.tv_sec = WAIT_S};
-    char host[LBM_ADDRESS_MAX + 1];
-    const char *port;
-    struct addrinfo *found = NULL;
-    enum lbm_err err = split(door->address, host, &port, diag);
-    if (err != LBM_OK)
-        return err;
-    int failed = getaddrinfo(host, port, &hints, &found), error = 0;
-    if (failed)
-        return lbm_diag_set(diag, LBM_E_UNREACHABLE, door->address, 0, "%s", gai_strerror(failed));
-    for (const struct addrinfo *at = found; at != NULL && door->fd < 0; at = at->ai_next) {
-        int fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        if (fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof wait) == 0 &&
-            setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait) == 0 &&
-            connect(fd, at->ai_addr, at->ai_addrlen) == 0) {
-            door->fd = fd;
-        } else {
-            error = errno;
-            if (fd >= 0)
-                close(fd);
-        }
-    }
-    freeaddrinfo(found);
-    return door->fd >= 0 ? LBM_OK
-                         : lbm_diag_set(diag, LBM_E_UNREACHABLE, door->address, 0, "%s", strerror(error));
+    enum lbm_err err = lbm_dial(door->address, WAIT_S * 1000, &door->fd, diag);
+    if (err == LBM_OK && (setsockopt(door->fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof wait) != 0 ||
+                          setsockopt(door->fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait) != 0))
+        err = lbm_diag_set(diag, LBM_E_IO, door->address, 0, "%s", strerror(errno));
+    return err;
 }
 
 /* The other end has shown its certificate: is it signed by the authority that the token names? */
@@ -172,6 +147,7 @@ read_answer(struct door *door, Lbm__Response **response, struct lbm_diag *diag)
     return err;
 }
 
+/* token NULL: ask for approval. Errors: LBM_E_BUSY nobody has decided yet. */
 static enum lbm_err
 ask(struct door *door, const struct lbm_token *token, EVP_PKEY *key, const char *name,
     Lbm__Response **response, struct lbm_diag *diag)
@@ -183,9 +159,12 @@ ask(struct door *door, const struct lbm_token *token, EVP_PKEY *key, const char 
     if (err != LBM_OK)
         return err;
     snprintf(copy, sizeof copy, "%s", name);
-    memcpy(secret, token->secret, sizeof secret);
     Lbm__EnrolRequest enrol = LBM__ENROL_REQUEST__INIT;
-    enrol.secret = (ProtobufCBinaryData){sizeof secret, secret};
+    if (token != NULL) {
+        memcpy(secret, token->secret, sizeof secret);
+        enrol.secret = (ProtobufCBinaryData){sizeof secret, secret};
+    }
+    enrol.wait = token == NULL;
     enrol.request = (ProtobufCBinaryData){len, der};
     enrol.name = copy;
     Lbm__Request request = LBM__REQUEST__INIT;
@@ -200,7 +179,7 @@ ask(struct door *door, const struct lbm_token *token, EVP_PKEY *key, const char 
     if (err == LBM_OK)
         err = read_answer(door, response, diag);
     if (err == LBM_OK && (*response)->code != LBM_OK)
-        return lbm_diag_set(diag, (enum lbm_err)(*response)->code, door->address, 0, "%s", (*response)->text);
+        err = lbm_diag_set(diag, (enum lbm_err)(*response)->code, door->address, 0, "%s", (*response)->text);
     if (err == LBM_OK && (*response)->what_case != LBM__RESPONSE__WHAT_ENROL)
         err = lbm_diag_set(diag, LBM_E_SYNTAX, door->address, 0, "did not answer with a certificate");
     return err;
@@ -272,6 +251,38 @@ settle_in(const struct door *door, const struct lbm_setup *setup, EVP_PKEY *key,
     return err;
 }
 
+/* Say what the person has to compare, and ask until there is a decision. Out: *door open, with the answer. */
+static enum lbm_err
+wait_approval(const struct lbm_cli *client, struct door *door, const struct lbm_token *authority,
+              EVP_PKEY *key, const char *name, Lbm__Response **response, struct lbm_diag *diag)
+{
+    uint8_t hash[LBM_PKI_HASH];
+    char fingerprint[LBM_APPROVAL_DIGITS + 1];
+    const int64_t end_ms = lbm_api_now_ms() + APPROVAL_WAIT_S * 1000;
+    if (lbm_pki_hash_key(key, hash) != LBM_OK)
+        return lbm_diag_set(diag, LBM_E_NOMEM, NULL, 0, "out of memory");
+    for (int i = 0; i < LBM_APPROVAL_DIGITS / 2; i++)
+        snprintf(fingerprint + 2 * i, 3, "%02x", hash[i]);
+    lbm_cli_remark(client, "waiting for approval of %s: on %s, as root: lbctl approve %s", name,
+                   door->address, fingerprint);
+    for (;;) {
+        enum lbm_err err = ask(door, NULL, key, name, response, diag);
+        if (err != LBM_E_BUSY)
+            return err;
+        lbm__response__free_unpacked(*response, NULL);
+        *response = NULL;
+        if (lbm_api_now_ms() >= end_ms)
+            return lbm_diag_set(diag, LBM_E_TIMEOUT, door->address, 0, "nobody has decided within an hour");
+        sleep(ASK_AGAIN_S);
+        const char *address = door->address;
+        close_door(door);
+        *door = (struct door){.address = address, .fd = -1};
+        err = open_door(door, authority, diag);
+        if (err != LBM_OK)
+            return err;
+    }
+}
+
 static enum lbm_status
 run_enroll(const struct lbm_cli *client)
 {
@@ -282,9 +293,12 @@ run_enroll(const struct lbm_cli *client)
     EVP_PKEY *key = NULL;
     Lbm__Response *response = NULL;
     uint32_t host = LBM_NONE;
-    if (lbm_token_parse(client->operand[1], &token) != LBM_OK) {
+    int waits = client->value[ENROLL_WAIT].given;
+    if ((waits ? lbm_token_parse_authority(client->operand[1], token.authority)
+               : lbm_token_parse(client->operand[1], &token)) != LBM_OK) {
         lbm_diag_set(&diag, LBM_E_SYNTAX, "TOKEN", 0,
-                     "is no token: lbm1-, 52 characters, a dash and 32 more");
+                     waits ? "is no token, nor its part before the secret: lbm1- and 52 characters"
+                           : "is no token: lbm1-, 52 characters, a dash and 32 more");
         return lbm_cli_refuse(client, &diag);
     }
     enum lbm_err err = lbm_setup_begin(client, &setup, &diag);
@@ -296,7 +310,8 @@ run_enroll(const struct lbm_cli *client)
     if (err == LBM_OK)
         err = lbm_pki_key_new(&key, &diag);
     if (err == LBM_OK)
-        err = ask(&door, &token, key, setup.name, &response, &diag);
+        err = waits ? wait_approval(client, &door, &token, key, setup.name, &response, &diag)
+                    : ask(&door, &token, key, setup.name, &response, &diag);
     if (err == LBM_OK)
         err = settle_in(&door, &setup, key, response->enrol, &host, &diag);
     close_door(&door);
@@ -326,7 +341,7 @@ const struct lbm_command lbm_command_enroll = {
         "The token is sent only to a host that has proved that it belongs to the cluster that made it. The "
         "cluster gives the number of the host; its links are measured.",
     .options = enroll_options,
-    .n_options = LBM_SETUP_OPTIONS,
+    .n_options = ENROLL_OPTIONS,
     .operands = enroll_operands,
     .n_operands = sizeof enroll_operands / sizeof *enroll_operands,
     .run = run_enroll,

@@ -36,14 +36,21 @@ static const struct lbm_command *const commands[] = {
     &lbm_command_init,
     &lbm_command_token,
     &lbm_command_enroll,
+    &lbm_command_approve,
     &lbm_command_revoke,
+    &lbm_command_pki,
     NULL,
 };
 
 static const struct lbm_option options[] = {
-    [LBM_GLOBAL_SOCKET] = LBM_TEXT_OPTION(
-        "socket", "SOCKET", "control socket of the daemon; commands that need no daemon ignore it",
-        .letter = 's', .fallback = LBM_RUNSTATEDIR "/lbmap/lbmapd.sock"),
+    [LBM_GLOBAL_SOCKET] = LBM_TEXT_OPTION("socket", "SOCKET",
+                                          "control socket of the daemon, or ADDRESS:PORT of one on another "
+                                          "machine; commands that need no daemon ignore "
+                                          "it",
+                                          .letter = 's', .fallback = LBM_RUNSTATEDIR "/lbmap/lbmapd.sock"),
+    [LBM_GLOBAL_IDENTITY] = LBM_TEXT_OPTION(
+        "identity", "DIR",
+        "with -s ADDRESS:PORT: the folder that lbctl pki user made; ~/.config/lbmap/identity if absent"),
     [LBM_GLOBAL_JSON] = LBM_JSON_OPTION,
 };
 

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "client/daemon.h"
 #include "client/links.h"
@@ -217,7 +218,12 @@ const struct lbm_command lbm_command_evict = {
 
 static const struct lbm_option revoke_options[] = {
     TIMEOUT_OPTION("10", "give up when the control log has not taken it by then"),
+    LBM_FLAG_OPTION("user", "a user: certificates of that name that were made until now are void",
+                    .letter = 'u'),
 };
+
+static const struct lbm_operand revoked_operand[] = {
+    {.name = "HOST|USER", .text = "id or name of the host; name of the user", .longest = LBM_NAME_MAX}};
 
 /* A host that has enrolled, but never joined, has an id and no name yet. */
 static enum lbm_status
@@ -233,6 +239,20 @@ find_enrolled(struct lbm_daemon *daemon, uint32_t *host)
 }
 
 static enum lbm_status
+revoke_user(struct lbm_daemon *daemon)
+{
+    char name[LBM_NAME_MAX + 1];
+    snprintf(name, sizeof name, "%s", daemon->client->operand[0]);
+    Lbm__RevokeUserRequest revoke = LBM__REVOKE_USER_REQUEST__INIT;
+    revoke.name = name;
+    revoke.made_s = (uint64_t)time(NULL);
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_REVOKE_USER;
+    request.revoke_user = &revoke;
+    return lbm_daemon_ask(daemon, &request, NULL, NULL);
+}
+
+static enum lbm_status
 run_revoke(const struct lbm_cli *client)
 {
     struct lbm_daemon daemon;
@@ -241,8 +261,9 @@ run_revoke(const struct lbm_cli *client)
         lbm_daemon_open(&daemon, client, NULL, (unsigned)(client->value[0].number * 1000), 0);
     if (status != LBM_STATUS_DONE)
         return status;
-    status = find_enrolled(&daemon, &revoke.host);
-    if (status == LBM_STATUS_DONE) {
+    int is_user = client->value[1].given;
+    status = is_user ? revoke_user(&daemon) : find_enrolled(&daemon, &revoke.host);
+    if (status == LBM_STATUS_DONE && !is_user) {
         Lbm__Request request = LBM__REQUEST__INIT;
         request.what_case = LBM__REQUEST__WHAT_REVOKE;
         request.revoke = &revoke;
@@ -254,15 +275,17 @@ run_revoke(const struct lbm_cli *client)
 
 const struct lbm_command lbm_command_revoke = {
     .name = "revoke",
-    .text = "believe the certificate of a host no more, for good",
+    .text = "believe the certificate of a host or a user no more, for good",
     .help =
         "All hosts refuse its connections and its messages from then on, and evict it as they evict one that "
         "is "
         "unreachable: its backup goes on with its vertices. Its id is not given again; the machine may enrol "
-        "again as another host.",
+        "again as another host. With --user all hosts refuse the certificates of that user that were made "
+        "until "
+        "now, and end its connections; one that lbctl pki user makes afterwards is believed.",
     .options = revoke_options,
-    .n_options = 1,
-    .operands = evicted_operand,
+    .n_options = sizeof revoke_options / sizeof *revoke_options,
+    .operands = revoked_operand,
     .n_operands = 1,
     .run = run_revoke,
 };

@@ -3,7 +3,11 @@
 
 #include "daemon/control.h"
 
+#include <event2/bufferevent_ssl.h>
 #include <inttypes.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <openssl/err.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,16 +30,18 @@ enum fate {
 };
 
 /* An application that sees its connection end begins no step any more, but may be within one. */
+/* An operator's machine that is switched off leaves a connection that says nothing: found out after
+ * KEEP_IDLE_S + KEEP_TRIES * KEEP_EVERY_S. */
+enum { KEEP_IDLE_S = 60, KEEP_EVERY_S = 20, KEEP_TRIES = 3 };
+
 enum { NOTICE_US = LBM_LEASE_STOP_US + 200000 };
 _Static_assert(NOTICE_US > LBM_LEASE_STOP_US, "an application has ended its step before it is called gone");
 
 struct client {
     struct lbm_control *control;
     struct client *next;
-    uint64_t id;
-    uint32_t uid;
-    pid_t pid;
-    enum lbm_access access;
+    struct lbm_control_client is;
+    char name[48 + LBM_NAME_MAX + LBM_ADDRESS_MAX]; /* for messages */
     int busy;       /* it has much to read, and is not listened to meanwhile */
     size_t sent;    /* since it was last said that it has read all */
     uint64_t put;   /* bytes so far */
@@ -76,7 +82,7 @@ forget(struct client *client)
 {
     struct lbm_control *control = client->control;
     struct client **link = &control->clients;
-    uint64_t id = client->id;
+    uint64_t id = client->is.id;
     while (*link != client)
         link = &(*link)->next;
     *link = client->next;
@@ -168,7 +174,7 @@ on_frame(void *context, const uint8_t *bytes, size_t len)
         dismiss(client, err, text);
         return LBM_OK;
     }
-    control->handler.request(control->handler.context, client->id, client->uid, client->access, request);
+    control->handler.request(control->handler.context, &client->is, request);
     lbm__request__free_unpacked(request, NULL);
     return LBM_OK;
 }
@@ -199,7 +205,7 @@ on_written(struct bufferevent *bev, void *context)
     if (client->sent < LBM_CLIENT_MUCH)
         return;
     client->sent = 0;
-    control->handler.read(control->handler.context, client->id);
+    control->handler.read(control->handler.context, client->is.id);
 }
 
 static void
@@ -212,8 +218,7 @@ on_event(struct bufferevent *bev, short what, void *context)
         return;
     }
     lbm_log_limited(&client->control->cut_lines, LBM_NOTE_WARNING,
-                    "client %" PRIu64 " (uid %" PRIu32 ", pid %ld) reads nothing: cut off", client->id,
-                    client->uid, (long)client->pid);
+                    "client %" PRIu64 " (%s) reads nothing: cut off", client->is.id, client->name);
     close_client(client);
 }
 
@@ -231,29 +236,25 @@ turn_away(evutil_socket_t fd, enum lbm_err code, const char *why)
     close(fd);
 }
 
+/* Takes bev, NULL if there is no memory for one. Value: NULL if memory is short. */
 static struct client *
-add_client(struct lbm_control *control, evutil_socket_t fd, const struct lbm_access_peer *peer,
-           enum lbm_access access)
+add_client(struct lbm_control *control, struct bufferevent *bev, const struct lbm_control_client *is)
 {
     struct client *client = lbm_alloc(1, sizeof *client);
     struct event *gone = client != NULL ? evtimer_new(control->base, on_gone, client) : NULL;
-    struct bufferevent *bev = bufferevent_socket_new(control->base, fd, BEV_OPT_CLOSE_ON_FREE);
     if (gone == NULL || bev == NULL) {
         if (gone != NULL)
             event_free(gone);
         free(client);
         if (bev != NULL)
             bufferevent_free(bev);
-        else
-            close(fd);
+        lbm_log(LBM_NOTE_ERROR, "out of memory for a client");
         return NULL;
     }
     client->gone = gone;
     client->control = control;
-    client->id = ++control->last_id;
-    client->uid = peer->uid;
-    client->pid = peer->pid;
-    client->access = access;
+    client->is = *is;
+    client->is.id = ++control->last_id;
     client->frames = (struct lbm_frames){
         .bev = bev, .bytes_max = LBM_FRAME_BYTES_MAX, .frame = on_frame, .context = client};
     client->next = control->clients;
@@ -263,19 +264,37 @@ add_client(struct lbm_control *control, evutil_socket_t fd, const struct lbm_acc
 }
 
 static void
+listen_to(struct client *client)
+{
+    const struct timeval stall = {.tv_sec = LBM_CLIENT_STALL_S};
+    lbm_frames_tune(client->frames.bev);
+    bufferevent_setcb(client->frames.bev, on_read, on_written, on_event, client);
+    bufferevent_set_timeouts(client->frames.bev, NULL, &stall);
+    bufferevent_enable(client->frames.bev, client->control->paused ? EV_WRITE : EV_READ | EV_WRITE);
+}
+
+static int
+is_full(const struct lbm_control *control, enum lbm_access access)
+{
+    return control->n_clients >= (access == LBM_ACCESS_ADMIN ? (unsigned)LBM_CLIENTS_MAX
+                                                             : LBM_CLIENTS_MAX - LBM_CLIENTS_FOR_ADMINS);
+}
+
+static const char too_many[] = "too many clients are connected to lbmapd; try again";
+
+static void
 on_accept(void *context, evutil_socket_t fd, const struct sockaddr *from)
 {
     (void)from;
     struct lbm_control *control = context;
-    const struct timeval stall = {.tv_sec = LBM_CLIENT_STALL_S};
     struct lbm_access_peer peer;
     if (lbm_access_peer(fd, &peer) != LBM_OK) {
         close(fd);
         return;
     }
-    enum lbm_access access = lbm_access_of(&control->rights, &peer);
-    unsigned n_max = access == LBM_ACCESS_ADMIN ? LBM_CLIENTS_MAX : LBM_CLIENTS_MAX - LBM_CLIENTS_FOR_ADMINS;
-    if (access == LBM_ACCESS_NONE) {
+    const struct lbm_control_client is = {
+        .uid = peer.uid, .pid = peer.pid, .access = lbm_access_of(&control->rights, &peer)};
+    if (is.access == LBM_ACCESS_NONE) {
         char why[LBM_DIAG_TEXT_MAX];
         snprintf(why, sizeof why,
                  "user %" PRIu32 " may not use this lbmapd: it is in none of its groups (groups in "
@@ -287,26 +306,89 @@ on_accept(void *context, evutil_socket_t fd, const struct sockaddr *from)
         turn_away(fd, LBM_E_DENIED, why);
         return;
     }
-    if (control->n_clients >= n_max) {
-        turn_away(fd, LBM_E_BUSY, "too many clients are connected to lbmapd; try again");
+    if (is_full(control, is.access)) {
+        turn_away(fd, LBM_E_BUSY, too_many);
         return;
     }
-    struct client *client = add_client(control, fd, &peer, access);
-    if (client == NULL) {
-        lbm_log(LBM_NOTE_ERROR, "out of memory for a client");
+    struct bufferevent *bev = bufferevent_socket_new(control->base, fd, BEV_OPT_CLOSE_ON_FREE);
+    if (bev == NULL)
+        close(fd);
+    struct client *client = add_client(control, bev, &is);
+    if (client == NULL)
+        return;
+    snprintf(client->name, sizeof client->name, "uid %" PRIu32 ", pid %ld", is.uid, (long)is.pid);
+    listen_to(client);
+}
+
+/* ---- from elsewhere ------------------------------------------------------------------------------------ */
+
+static void
+notice_silence(evutil_socket_t fd)
+{
+    const int on = 1, idle = KEEP_IDLE_S, every = KEEP_EVERY_S, tries = KEEP_TRIES;
+    (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &every, sizeof every);
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &tries, sizeof tries);
+}
+
+/* Refuse a connection after its handshake: one frame into an empty socket's buffer. Takes bev. */
+static void
+turn_away_remote(struct bufferevent *bev, enum lbm_err code, const char *why)
+{
+    uint8_t *frame;
+    size_t len;
+    if (pack_refusal(code, why, &frame, &len) == LBM_OK) {
+        (void)SSL_write(bufferevent_openssl_get_ssl(bev), frame,
+                        (int)len); /* or it goes without the reason */
+        ERR_clear_error();
+        free(frame);
+    }
+    bufferevent_free(bev);
+}
+
+void
+lbm_control_accept(struct lbm_control *control, struct bufferevent *bev, const struct lbm_pki_subject *user,
+                   const char *from)
+{
+    static const enum lbm_access access[] = {[LBM_PKI_READ] = LBM_ACCESS_READ,
+                                             [LBM_PKI_SUBMIT] = LBM_ACCESS_SUBMIT,
+                                             [LBM_PKI_ADMIN] = LBM_ACCESS_ADMIN};
+    const struct lbm_control_client is = {.uid = user->uid, .is_remote = 1, .access = access[user->level]};
+    if (is_full(control, is.access)) {
+        turn_away_remote(bev, LBM_E_BUSY, too_many);
         return;
     }
-    lbm_frames_tune(client->frames.bev);
-    bufferevent_setcb(client->frames.bev, on_read, on_written, on_event, client);
-    bufferevent_set_timeouts(client->frames.bev, NULL, &stall);
-    bufferevent_enable(client->frames.bev, control->paused ? EV_WRITE : EV_READ | EV_WRITE);
+    struct client *client = add_client(control, bev, &is);
+    if (client == NULL)
+        return;
+    snprintf(client->name, sizeof client->name, "user %s, uid %" PRIu32 ", at %s", user->user, user->uid,
+             from);
+    notice_silence(bufferevent_getfd(bev));
+    listen_to(client);
+    bufferevent_trigger(bev, EV_READ, BEV_TRIG_DEFER_CALLBACKS); /* what came with the handshake */
+}
+
+void
+lbm_control_cut(struct lbm_control *control, lbm_tls_is_revoked *is_revoked, void *context)
+{
+    struct lbm_pki_subject user;
+    for (struct client *c = control->clients; c != NULL; c = c->next) {
+        const SSL *ssl = c->is.is_remote && (c->fate == STAYS || c->fate == LEAVES)
+                             ? bufferevent_openssl_get_ssl(c->frames.bev)
+                             : NULL;
+        if (ssl != NULL && lbm_tls_peer(ssl, &user) && is_revoked(context, &user, lbm_tls_peer_made(ssl))) {
+            lbm_log(LBM_NOTE_INFO, "client %" PRIu64 " (%s) is revoked: cut off", c->is.id, c->name);
+            cut(c);
+        }
+    }
 }
 
 void
 lbm_control_reply(struct lbm_control *control, uint64_t id, uint8_t *frame, size_t len)
 {
     struct client *client = control->clients;
-    while (client != NULL && client->id != id)
+    while (client != NULL && client->is.id != id)
         client = client->next;
     if (client == NULL || client->fate != STAYS) {
         free(frame);
@@ -323,8 +405,8 @@ lbm_control_reply(struct lbm_control *control, uint64_t id, uint8_t *frame, size
         return;
     }
     lbm_log_limited(&control->cut_lines, LBM_NOTE_WARNING,
-                    "client %" PRIu64 " (uid %" PRIu32 ", pid %ld) leaves %zu bytes unread: cut off", id,
-                    client->uid, (long)client->pid, lbm_frames_queued(client->frames.bev));
+                    "client %" PRIu64 " (%s) leaves %zu bytes unread: cut off", id, client->name,
+                    lbm_frames_queued(client->frames.bev));
     cut(client);
 }
 
@@ -342,9 +424,8 @@ lbm_control_look(struct lbm_control *control)
         if (!is_slow)
             continue;
         lbm_log_limited(&control->cut_lines, LBM_NOTE_WARNING,
-                        "client %" PRIu64 " (uid %" PRIu32
-                        ", pid %ld) reads too slowly, %zu bytes are left: cut off",
-                        c->id, c->uid, (long)c->pid, left);
+                        "client %" PRIu64 " (%s) reads too slowly, %zu bytes are left: cut off", c->is.id,
+                        c->name, left);
         cut(c);
     }
 }
@@ -399,8 +480,8 @@ lbm_control_processes(const struct lbm_control *control, pid_t *pid, size_t max)
 {
     size_t n = 0;
     for (const struct client *client = control->clients; client != NULL && n < max; client = client->next)
-        if (client->fate == STAYS)
-            pid[n++] = client->pid;
+        if (client->fate == STAYS && !client->is.is_remote)
+            pid[n++] = client->is.pid;
     return n;
 }
 

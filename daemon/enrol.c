@@ -32,8 +32,9 @@ struct applicant {
     char from[LBM_ADDRESS_MAX + 1];
     char name[LBM_NAME_MAX + 1]; /* that the host will have */
     uint8_t secret[LBM_TOKEN_SECRET];
-    EVP_PKEY *key; /* to be certified; NULL: nothing has been asked for */
-    int answered;  /* closed once that has been read */
+    int is_approved; /* by a person; else the secret counts */
+    EVP_PKEY *key;   /* to be certified; NULL: nothing has been asked for */
+    int answered;    /* closed once that has been read */
 };
 
 struct lbm_enrol {
@@ -148,18 +149,25 @@ certify(struct applicant *applicant, uint32_t host)
     X509_free(certificate);
 }
 
-/* The log has given an id: now the token is used. If it cannot be any more the id is nobody's. */
+/* The log has given an id: now the token or the approval is used. If it cannot be any more the id is
+ * nobody's. */
 static void
 admit(struct applicant *applicant, uint32_t host)
 {
-    char token[LBM_TOKEN_NAME + 1];
+    char token[LBM_TOKEN_NAME + 1] = "";
+    uint8_t hash[LBM_PKI_HASH];
     struct lbm_diag diag = {0};
-    if (lbm_tokens_use(applicant->enrol->dir, applicant->secret, time(NULL), token, &diag) != LBM_OK) {
-        refuse(applicant, diag.code, diag.text);
+    enum lbm_err err = !applicant->is_approved ? lbm_tokens_use(applicant->enrol->dir, applicant->secret,
+                                                                time(NULL), token, &diag)
+                       : lbm_pki_hash_key(applicant->key, hash) == LBM_OK
+                           ? lbm_approvals_use(applicant->enrol->dir, hash, time(NULL), &diag)
+                           : LBM_E_NOMEM;
+    if (err != LBM_OK) {
+        refuse(applicant, err, diag.text);
         return;
     }
-    lbm_log(LBM_NOTE_INFO, "host %" PRIu32 " (%s) enrols from %s with token %s", host, applicant->name,
-            applicant->from, token);
+    lbm_log(LBM_NOTE_INFO, "host %" PRIu32 " (%s) enrols from %s %s%s", host, applicant->name,
+            applicant->from, applicant->is_approved ? "by approval" : "with token ", token);
     certify(applicant, host);
 }
 
@@ -203,31 +211,83 @@ renew(struct applicant *applicant)
     certify(applicant, subject.host);
 }
 
+/* Ask the control log for an id. */
+static void
+ask_for_id(struct applicant *applicant)
+{
+    struct lbm_enrol *enrol = applicant->enrol;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    Lbm__AdmitRequest admit_request = LBM__ADMIT_REQUEST__INIT;
+    admit_request.name = applicant->name;
+    request.what_case = LBM__REQUEST__WHAT_ADMIT;
+    request.admit = &admit_request;
+    enrol->handler.request(enrol->handler.context, applicant->client, &request);
+}
+
+/* Nonzero if that may be the name of a host; else the other end has been told. */
+static int
+takes_name(struct applicant *applicant, const char *name)
+{
+    snprintf(applicant->name, sizeof applicant->name, "%s", name);
+    if (lbm_pki_name_valid(applicant->name))
+        return 1;
+    refuse(applicant, LBM_E_RANGE, "the name of the host must be letters, digits, '.', '_' or '-'");
+    return 0;
+}
+
+/* Without a token: a person decides (lbctl approve). The other end asks again and again until then. */
+static void
+knock(struct applicant *applicant, const Lbm__EnrolRequest *asked)
+{
+    const char *dir = applicant->enrol->dir;
+    uint8_t hash[LBM_PKI_HASH];
+    char from[LBM_ADDRESS_MAX + 1], text[] = "nobody has decided yet";
+    struct lbm_approval row;
+    struct lbm_diag diag = {0};
+    Lbm__Response response = LBM__RESPONSE__INIT;
+    int is_new;
+    if (!takes_name(applicant, asked->name))
+        return;
+    snprintf(from, sizeof from, "%s", applicant->from);
+    if (strrchr(from, ':') != NULL)
+        *strrchr(from, ':') = '\0'; /* the port is another one each time */
+    if (lbm_pki_hash_key(applicant->key, hash) != LBM_OK ||
+        lbm_approvals_ask(dir, hash, applicant->name, from, time(NULL), &row, &is_new, &diag) != LBM_OK) {
+        refuse(applicant, diag.code != LBM_OK ? diag.code : LBM_E_NOMEM, diag.text);
+        return;
+    }
+    if (is_new)
+        lbm_log(LBM_NOTE_INFO, "%s at %s asks to be let in; lbctl approve %s says yes", row.name, row.from,
+                row.fingerprint);
+    if (row.state == LBM_APPROVAL_APPROVED) {
+        applicant->is_approved = 1;
+        ask_for_id(applicant);
+    } else if (row.state == LBM_APPROVAL_DENIED) {
+        refuse(applicant, LBM_E_DENIED, "an operator of the cluster has denied it");
+    } else {
+        response.code = LBM_E_BUSY;
+        response.text = text;
+        answer(applicant, &response);
+    }
+}
+
 static void
 enter(struct applicant *applicant, const Lbm__EnrolRequest *asked)
 {
     struct lbm_enrol *enrol = applicant->enrol;
     struct lbm_diag diag = {0};
-    Lbm__Request request = LBM__REQUEST__INIT;
-    Lbm__AdmitRequest admit_request = LBM__ADMIT_REQUEST__INIT;
     if (asked->secret.len != LBM_TOKEN_SECRET) {
         refuse(applicant, LBM_E_SYNTAX, "this is no token");
         return;
     }
     memcpy(applicant->secret, asked->secret.data, LBM_TOKEN_SECRET);
-    snprintf(applicant->name, sizeof applicant->name, "%s", asked->name);
-    if (!lbm_pki_name_valid(applicant->name)) {
-        refuse(applicant, LBM_E_RANGE, "the name of the host must be letters, digits, '.', '_' or '-'");
+    if (!takes_name(applicant, asked->name))
         return;
-    }
     if (lbm_tokens_find(enrol->dir, applicant->secret, time(NULL), &diag) != LBM_OK) {
         refuse(applicant, diag.code, diag.text);
         return;
     }
-    admit_request.name = applicant->name;
-    request.what_case = LBM__REQUEST__WHAT_ADMIT;
-    request.admit = &admit_request;
-    enrol->handler.request(enrol->handler.context, applicant->client, &request);
+    ask_for_id(applicant);
 }
 
 static enum lbm_err
@@ -252,6 +312,8 @@ on_frame(void *context, const uint8_t *bytes, size_t len)
     else if (lbm_pki_request_read(request->enrol->request.data, request->enrol->request.len, &applicant->key,
                                   &diag) != LBM_OK)
         refuse(applicant, diag.code, diag.text);
+    else if (request->enrol->secret.len == 0 && request->enrol->wait)
+        knock(applicant, request->enrol);
     else if (request->enrol->secret.len == 0)
         renew(applicant);
     else

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Certificates for hosts: new ones for who has a token, the next one for a host whose own is about to end.
+/* Certificates for hosts: new ones for who has a token or is approved by a person, the next one for a host
+ * whose own is about to end.
  *
  * Owns: connections of that protocol after their handshake, and what is asked over them.
  * Never: gives an id by itself, the control log does; never signs without the key of the cluster's CA. */

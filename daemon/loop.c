@@ -2,6 +2,7 @@
 #include "daemon/loop.h"
 
 #include <errno.h>
+#include <event2/bufferevent_ssl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -151,12 +152,13 @@ on_caught_up(void *context, uint32_t host)
 }
 
 static void
-on_request(void *context, uint64_t client, uint32_t uid, enum lbm_access access, const Lbm__Request *request)
+on_request(void *context, const struct lbm_control_client *client, const Lbm__Request *request)
 {
     struct lbm_event event = {.kind = LBM_EVENT_REQUEST};
-    event.as.request.client = client;
-    event.as.request.uid = uid;
-    event.as.request.access = access;
+    event.as.request.client = client->id;
+    event.as.request.uid = client->uid;
+    event.as.request.access = client->access;
+    event.as.request.is_remote = client->is_remote;
     event.as.request.request = request;
     step(context, &event);
 }
@@ -173,14 +175,18 @@ on_gone(void *context, uint64_t client)
     step(context, &(struct lbm_event){.kind = LBM_EVENT_CLIENT_GONE, .as.client = client});
 }
 
-/* ---- certificates -------------------------------------------------------------------------------------- */
+/* ---- certificates, and operators from elsewhere -------------------------------------------------------- */
 
 static void
 on_other(void *context, enum lbm_tls_use use, struct bufferevent *bev, const char *from)
 {
     struct loop *loop = context;
+    struct lbm_pki_subject peer;
     if (use == LBM_TLS_ENROL)
         lbm_enrol_accept(loop->enrol, bev, from);
+    else if (use == LBM_TLS_CONTROL && lbm_tls_peer(bufferevent_openssl_get_ssl(bev), &peer) &&
+             peer.kind == LBM_PKI_USER)
+        lbm_control_accept(loop->control, bev, &peer, from);
     else
         bufferevent_free(bev);
 }
@@ -188,7 +194,8 @@ on_other(void *context, enum lbm_tls_use use, struct bufferevent *bev, const cha
 static void
 on_enrol_request(void *context, uint64_t client, const Lbm__Request *request)
 {
-    on_request(context, client, 0, LBM_ACCESS_ADMIN, request);
+    const struct lbm_control_client is = {.id = client, .access = LBM_ACCESS_ADMIN};
+    on_request(context, &is, request);
 }
 
 static size_t
@@ -314,7 +321,7 @@ on_watchdog(evutil_socket_t fd, short what, void *context)
     lbm_supervisor_alive();
 }
 
-/* Hosts that the log says are believed no more: their connections end; none begins any more. */
+/* Hosts and users that the log says are believed no more: their connections end; none begins any more. */
 static void
 cut_revoked(struct loop *loop)
 {
@@ -323,6 +330,7 @@ cut_revoked(struct loop *loop)
             lbm_inbound_cut(loop->inbound, host);
             lbm_outgoing_cut(loop->outgoing, host);
         }
+    lbm_control_cut(loop->control, loop_is_revoked, loop);
 }
 
 /* What this host needs to find the others if its disk is lost follows from the log. */
@@ -353,6 +361,21 @@ keep_contacts(struct loop *loop)
         lbm_log_diag(LBM_NOTE_WARNING, &diag);
 }
 
+/* The authority's key, once lbctl pki import has put it there: this host enrols others from then on. */
+static void
+look_for_key(struct loop *loop)
+{
+    struct lbm_diag diag = {0};
+    if (loop->identity.ca_key != NULL)
+        return;
+    enum lbm_err err = lbm_identity_read_ca_key(loop->config.settings->identity, &loop->identity, &diag);
+    if (err == LBM_OK)
+        lbm_log(LBM_NOTE_INFO, "this host has the key of the cluster's authority from now on");
+    else if (err != LBM_E_NOTFOUND && err != loop->key_err)
+        lbm_log_diag(LBM_NOTE_WARNING, &diag);
+    loop->key_err = err;
+}
+
 /* A host that is at rest commits nothing: it notices here that its database is gone. */
 static void
 on_check(evutil_socket_t fd, short what, void *context)
@@ -362,6 +385,7 @@ on_check(evutil_socket_t fd, short what, void *context)
     (void)fd;
     (void)what;
     keep_contacts(loop);
+    look_for_key(loop);
     if (lbm_store_worker_in_place(loop->store_worker, &diag) == LBM_OK)
         return;
     lbm_log_diag(LBM_NOTE_ERROR, &diag);

@@ -40,6 +40,7 @@ struct loop {
     struct lbm_store_worker *store_worker;
     struct lbm_plan_worker *plan_worker;
     struct lbm_identity identity;
+    enum lbm_err key_err; /* why the authority's key could not be read at the last look */
     struct lbm_tls *tls;
     struct lbm_resolver *resolver;
     uint64_t contacts_view; /* index of the control log that the file of contacts was looked at for */
@@ -79,6 +80,10 @@ void carry_released(struct loop *loop, uint64_t durable);
 
 /* Drop what still waits. */
 void carry_drop(struct loop *loop);
+
+/* Nonzero if the log says that a host, or a certificate of a user that was made then, is believed no more.
+ * context: the loop. */
+int loop_is_revoked(void *context, const struct lbm_pki_subject *subject, int64_t made_s);
 
 /* ---- parts.c ------------------------------------------------------------------------------------------- */
 

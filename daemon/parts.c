@@ -69,11 +69,15 @@ open_node(struct loop *loop, uint64_t seed, struct lbm_diag *diag)
     return lbm_node_new(&config, &loop->node, diag);
 }
 
-static int
-is_revoked(void *context, uint32_t host)
+int
+loop_is_revoked(void *context, const struct lbm_pki_subject *subject, int64_t made_s)
 {
     const struct loop *loop = context;
-    return loop->node != NULL && lbm_node_revoked(loop->node, host);
+    if (loop->node == NULL)
+        return 0;
+    return subject->kind == LBM_PKI_USER
+               ? lbm_node_revoked_user(loop->node, subject->user, made_s > 0 ? (uint64_t)made_s : 0)
+               : lbm_node_revoked(loop->node, subject->host);
 }
 
 static enum lbm_err
@@ -83,7 +87,7 @@ open_identity(struct loop *loop, struct lbm_diag *diag)
     if (err == LBM_OK)
         err = lbm_tls_new(&loop->identity, &loop->tls, diag);
     if (err == LBM_OK)
-        lbm_tls_revoked(loop->tls, is_revoked, loop);
+        lbm_tls_revoked(loop->tls, loop_is_revoked, loop);
     return err;
 }
 

@@ -51,6 +51,9 @@ lbm_api_connect(struct lbmap *map, const char *path)
 void
 lbm_api_disconnect(struct lbmap *map)
 {
+    if (map->stream != NULL)
+        map->stream->close(map->stream->context);
+    map->stream = NULL;
     if (map->fd >= 0)
         close(map->fd);
     map->fd = -1;
@@ -81,14 +84,22 @@ lose(struct lbmap *map, enum lbm_err err, const char *why)
 static enum lbm_err
 lose_peer(struct lbmap *map, const char *why)
 {
+    char text[LBM_DIAG_TEXT_MAX];
+    const char *said = map->stream != NULL ? map->stream->why(map->stream->context) : "";
+    enum lbm_err err = said[0] != '\0' ? LBM_E_DENIED : LBM_E_IO;
+    snprintf(text, sizeof text, "%s", said[0] != '\0' ? said : why);
     lbm_api_disconnect(map);
-    return lbm_api_fail(map, LBM_E_IO, "%s", why);
+    return lbm_api_fail(map, err, "%s", text);
 }
 
 /* Wait until the socket is ready for `events` (POLLIN or POLLOUT); *ready is 0 if the time is over. */
 static enum lbm_err
 wait_ready(struct lbmap *map, short events, int64_t deadline_ms, int *ready)
 {
+    if (events == POLLIN && map->stream != NULL && map->stream->pending(map->stream->context)) {
+        *ready = 1;
+        return LBM_OK;
+    }
     for (;;) {
         int64_t left_ms = deadline_ms - lbm_api_now_ms();
         struct pollfd poller = {.fd = map->fd, .events = events};
@@ -107,6 +118,20 @@ would_block(void)
     return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
 }
 
+static ssize_t
+send_some(struct lbmap *map, const uint8_t *bytes, size_t len)
+{
+    return map->stream != NULL ? map->stream->send(map->stream->context, bytes, len)
+                               : send(map->fd, bytes, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+static ssize_t
+receive_some(struct lbmap *map, uint8_t *bytes, size_t len)
+{
+    return map->stream != NULL ? map->stream->receive(map->stream->context, bytes, len)
+                               : recv(map->fd, bytes, len, MSG_DONTWAIT);
+}
+
 static enum lbm_err
 send_all(struct lbmap *map, const uint8_t *bytes, size_t len, int64_t deadline_ms)
 {
@@ -117,11 +142,12 @@ send_all(struct lbmap *map, const uint8_t *bytes, size_t len, int64_t deadline_m
             return err;
         if (!ready)
             return lose(map, LBM_E_TIMEOUT, "the daemon did not take the request in time");
-        ssize_t n = send(map->fd, bytes + sent, len - sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+        ssize_t n = send_some(map, bytes + sent, len - sent);
         if (n >= 0)
             sent += (size_t)n;
         else if (errno == EPIPE)
-            return LBM_OK; /* the daemon has closed it: what it said before is there to be read, then the end */
+            return LBM_OK; /* the daemon has closed it: what it said before is there to be read, then the end
+                            */
         else if (!would_block())
             return lose_peer(map, strerror(errno));
     }
@@ -163,7 +189,7 @@ receive_chunk(struct lbmap *map, int64_t deadline_ms, Lbm__Response **chunk)
             return err;
         uint8_t *into = map->body != NULL ? map->body : map->header;
         size_t want = map->body != NULL ? map->body_len : sizeof map->header;
-        ssize_t n = recv(map->fd, into + map->got, want - map->got, MSG_DONTWAIT);
+        ssize_t n = receive_some(map, into + map->got, want - map->got);
         if (n == 0)
             return lose_peer(map, "the daemon closed the connection");
         if (n < 0 && !would_block())

@@ -6,6 +6,8 @@
 #ifndef LBM_API_CALL_H
 #define LBM_API_CALL_H
 
+#include <sys/types.h>
+
 #include "base/err.h"
 #include "base/limits.h"
 #include "wire/wire.h"
@@ -19,12 +21,24 @@ struct lbm_sketch;
 /* Takes a chunk that the daemon sends unasked; owns it from here. */
 typedef void (*lbm_api_push)(struct lbmap *map, Lbm__Response *chunk);
 
+/* What carries the bytes in place of the socket itself, whose descriptor it has, too: TLS. Its functions
+ * return as send and recv do with MSG_DONTWAIT. */
+struct lbm_api_stream {
+    void *context;
+    ssize_t (*send)(void *context, const uint8_t *bytes, size_t len);
+    ssize_t (*receive)(void *context, uint8_t *bytes, size_t len);
+    int (*pending)(void *context);     /* nonzero: something can be read though the socket has nothing */
+    const char *(*why)(void *context); /* it failed, or "": errno says it */
+    void (*close)(void *context);      /* and free it; the socket is closed afterwards */
+};
+
 struct lbmap {
-    int fd;           /* -1: the connection failed */
-    int ended_here;   /* fd -1: it was this side that closed it; the daemon goes on without us */
-    char path[108];   /* of the socket, as connected */
-    uint64_t ignored; /* answers to requests up to this one are not waited for any more */
-    uint64_t pushing; /* request whose chunks are unasked for; 0: none */
+    int fd;         /* -1: the connection failed */
+    int ended_here; /* fd -1: it was this side that closed it; the daemon goes on without us */
+    char path[108]; /* of the socket, as connected */
+    const struct lbm_api_stream *stream; /* NULL: the socket itself */
+    uint64_t ignored;                    /* answers to requests up to this one are not waited for any more */
+    uint64_t pushing;                    /* request whose chunks are unasked for; 0: none */
     lbm_api_push push;
     struct lbm_service *service; /* of lbmap_serve, or NULL */
     struct lbm_sketch *talk;     /* of lbmap_count, or NULL */

@@ -70,7 +70,9 @@
 #define LBM_APPLICANTS_MAX 16 /* hosts that ask to join and cannot be reached: those of one mistake */
 #define LBM_CONTACTS_MAX 16   /* members a host asks when it knows nobody: 16 of them do not all go at once */
 #define LBM_ENROL_BYTES_MAX 4096 /* of a request for a certificate, of a certificate: ours have some 500 */
-#define LBM_CLIENTS_MAX 64       /* control connections of one daemon */
+#define LBM_REVOKED_USERS_MAX                                                                                \
+    1024                   /* names of operators whose certificates are void: people leave, hundreds */
+#define LBM_CLIENTS_MAX 64 /* control connections of one daemon */
 
 /* ---- what must fit together: a constant that is changed alone compiles only if these still hold ----------
  */

@@ -218,6 +218,7 @@ struct lbm_event {
             uint64_t client; /* one connection */
             uint32_t uid;
             enum lbm_access access;
+            int is_remote;               /* it asks from another machine */
             const Lbm__Request *request; /* borrowed, validated */
         } request;
         uint64_t client; /* CLIENT_GONE, CLIENT_READ */
@@ -338,6 +339,8 @@ size_t lbm_node_contacts(const struct lbm_node *node, struct lbm_node_contact *c
 
 /* Nonzero if the certificate of that host is believed no more. */
 int lbm_node_revoked(const struct lbm_node *node, uint32_t host);
+/* Nonzero if certificates of that user that were made then, in seconds since 1970, are believed no more. */
+int lbm_node_revoked_user(const struct lbm_node *node, const char *name, uint64_t made_s);
 
 /* Returns the name of the cluster, borrowed; empty while the node is in none. */
 const char *lbm_node_cluster_name(const struct lbm_node *node);

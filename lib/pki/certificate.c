@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <openssl/core_names.h>
 #include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/rand.h>
@@ -33,10 +34,16 @@ lbm_pki_key_new(EVP_PKEY **out, struct lbm_diag *diag)
     return LBM_OK;
 }
 
+/* On that curve by its name: parameters that are spelled out have been a way to choose others. */
 static int
 is_p256(EVP_PKEY *key)
 {
     char group[32] = "";
+    int is_explicit = 0;
+    if (key != NULL &&
+        (!EVP_PKEY_get_int_param(key, OSSL_PKEY_PARAM_EC_DECODED_FROM_EXPLICIT_PARAMS, &is_explicit) ||
+         is_explicit))
+        return 0;
     return key != NULL && EVP_PKEY_get_base_id(key) == EVP_PKEY_EC &&
            EVP_PKEY_get_group_name(key, group, sizeof group, NULL) == 1 &&
            (strcmp(group, "prime256v1") == 0 || strcmp(group, "P-256") == 0);
@@ -279,6 +286,12 @@ lbm_pki_ends(const X509 *certificate)
     return time_of(X509_get0_notAfter(certificate));
 }
 
+time_t
+lbm_pki_made(const X509 *certificate)
+{
+    return lbm_pki_begins(certificate) + LBM_PKI_BACKDATED_S;
+}
+
 static enum lbm_err
 check_time(const X509 *certificate, time_t now, const char *which, struct lbm_diag *diag)
 {
@@ -311,6 +324,18 @@ lbm_pki_check(X509 *certificate, X509 *ca, time_t now, struct lbm_pki_subject *o
     if (err == LBM_OK)
         *out = subject;
     return err;
+}
+
+enum lbm_err
+lbm_pki_hash_key(EVP_PKEY *key, uint8_t hash[LBM_PKI_HASH])
+{
+    unsigned char *der = NULL;
+    unsigned n = 0;
+    int len = i2d_PUBKEY(key, &der);
+    int hashed = len > 0 && EVP_Digest(der, (size_t)len, hash, &n, EVP_sha256(), NULL) && n == LBM_PKI_HASH;
+    OPENSSL_free(der);
+    ERR_clear_error();
+    return hashed ? LBM_OK : LBM_E_NOMEM;
 }
 
 enum lbm_err

@@ -18,7 +18,7 @@ enum {
 struct lbm_tls {
     SSL_CTX *context;
     const struct lbm_identity *identity; /* NULL: the chain is looked at by the caller */
-    int (*is_revoked)(void *context, uint32_t host);
+    lbm_tls_is_revoked *is_revoked;
     void *revoked_context;
 };
 
@@ -29,6 +29,7 @@ struct handshake {
     uint32_t expected; /* client: the host at the other end; LBM_NONE: any */
     int has_peer;
     struct lbm_pki_subject peer;
+    int64_t made_s; /* its certificate */
     unsigned key_updates;
     char why[128]; /* the other end was refused; "": it was not */
 };
@@ -123,6 +124,10 @@ judge(const struct handshake *h, X509 *certificate, int is_server, struct lbm_pk
     if (subject->kind != (h->use == LBM_TLS_CONTROL && !is_server ? LBM_PKI_USER : LBM_PKI_HOST))
         return lbm_diag_set(diag, LBM_E_DENIED, NULL, 0, "the certificate is of %s",
                             subject->kind == LBM_PKI_USER ? "a user" : "a host");
+    if (tls->is_revoked != NULL && tls->is_revoked(tls->revoked_context, subject, lbm_pki_made(certificate)))
+        return subject->kind == LBM_PKI_USER
+                   ? lbm_diag_set(diag, LBM_E_DENIED, NULL, 0, "user %s is revoked", subject->user)
+                   : lbm_diag_set(diag, LBM_E_DENIED, NULL, 0, "host %u is revoked", subject->host);
     if (subject->kind != LBM_PKI_HOST)
         return LBM_OK;
     if (h->expected != LBM_NONE && subject->host != h->expected)
@@ -130,8 +135,6 @@ judge(const struct handshake *h, X509 *certificate, int is_server, struct lbm_pk
                             h->expected);
     if (h->use == LBM_TLS_PEER && subject->host == tls->identity->subject.host)
         return lbm_diag_set(diag, LBM_E_DENIED, NULL, 0, "this is host %u itself", subject->host);
-    if (tls->is_revoked != NULL && tls->is_revoked(tls->revoked_context, subject->host))
-        return lbm_diag_set(diag, LBM_E_DENIED, NULL, 0, "host %u is revoked", subject->host);
     return LBM_OK;
 }
 
@@ -150,6 +153,7 @@ on_verify(X509_STORE_CTX *store, void *context)
     }
     if (certificate != NULL && judge(h, certificate, !SSL_is_server(ssl), &h->peer, &diag) == LBM_OK) {
         h->has_peer = 1;
+        h->made_s = lbm_pki_made(certificate);
         X509_STORE_CTX_set_error(store, X509_V_OK);
         return 1;
     }
@@ -239,7 +243,7 @@ lbm_tls_renew(struct lbm_tls *tls, X509 *certificate, EVP_PKEY *key, struct lbm_
 }
 
 void
-lbm_tls_revoked(struct lbm_tls *tls, int (*is_revoked)(void *context, uint32_t host), void *context)
+lbm_tls_revoked(struct lbm_tls *tls, lbm_tls_is_revoked *is_revoked, void *context)
 {
     tls->is_revoked = is_revoked;
     tls->revoked_context = context;
@@ -309,6 +313,12 @@ lbm_tls_peer(const SSL *ssl, struct lbm_pki_subject *out)
     if (h->has_peer)
         *out = h->peer;
     return h->has_peer;
+}
+
+int64_t
+lbm_tls_peer_made(const SSL *ssl)
+{
+    return handshake_of(ssl)->made_s;
 }
 
 void

@@ -149,53 +149,92 @@ lbm_identity_read_text(const char *dir, const char *file, char **text, struct lb
     return *text != NULL ? LBM_OK : LBM_E_NOMEM;
 }
 
+/* What the folder of a host and that of a user differ in. */
+struct files {
+    enum lbm_pki_kind kind;
+    const char *whose, *certificate, *key;
+    const char *absent; /* what to do if there is none */
+};
+
+static const struct files of_host = {
+    LBM_PKI_HOST, "a host", LBM_IDENTITY_CERT, LBM_IDENTITY_KEY,
+    "there is no identity of this host: found a cluster with lbctl init, or enter one with lbctl enroll"};
+static const struct files of_user = {
+    LBM_PKI_USER, "a user", LBM_IDENTITY_USER_CERT, LBM_IDENTITY_USER_KEY,
+    "there is no certificate of a user: have one made with lbctl pki user, and copy its folder to here"};
+
 static enum lbm_err
-check_identity(const struct lbm_identity *identity, const char *dir, struct lbm_pki_subject *subject,
-               struct lbm_diag *diag)
+check_identity(const struct lbm_identity *identity, const char *dir, const struct files *files,
+               struct lbm_pki_subject *subject, struct lbm_diag *diag)
 {
     char path[PATH_MAX];
     struct lbm_diag why = {0};
-    lbm_identity_path(dir, LBM_IDENTITY_CERT, path);
+    lbm_identity_path(dir, files->certificate, path);
     if (X509_check_private_key(identity->certificate, identity->key) != 1)
-        return lbm_pki_fail(diag, LBM_E_DENIED, path, "is not the certificate of " LBM_IDENTITY_KEY);
+        return lbm_pki_fail(diag, LBM_E_DENIED, path, "is not the certificate of the key next to it");
     if (lbm_pki_check(identity->certificate, identity->ca, time(NULL), subject, &why) != LBM_OK)
         return lbm_diag_set(diag, LBM_E_DENIED, path, 0, "%s", why.text);
-    if (subject->kind != LBM_PKI_HOST)
-        return lbm_diag_set(diag, LBM_E_DENIED, path, 0, "is not the certificate of a host");
+    if (subject->kind != files->kind)
+        return lbm_diag_set(diag, LBM_E_DENIED, path, 0, "is not the certificate of %s", files->whose);
     if (identity->ca_key != NULL && X509_check_private_key(identity->ca, identity->ca_key) != 1)
         return lbm_pki_fail(diag, LBM_E_DENIED, path,
                             LBM_IDENTITY_CA_KEY " is not the key of " LBM_IDENTITY_CA);
     return LBM_OK;
 }
 
-enum lbm_err
-lbm_identity_read(const char *dir, struct lbm_identity *out, struct lbm_diag *diag)
+static enum lbm_err
+read_identity(const char *dir, const struct files *files, struct lbm_identity *out, struct lbm_diag *diag)
 {
     struct lbm_identity identity = {0};
     char path[PATH_MAX];
     enum lbm_err err =
         lbm_identity_read_certificate(lbm_identity_path(dir, LBM_IDENTITY_CA, path), &identity.ca, diag);
     if (err == LBM_E_NOTFOUND)
-        return lbm_diag_set(
-            diag, err, dir, 0,
-            "there is no identity of this host: found a cluster with lbctl init, or enter one "
-            "with lbctl enroll");
+        return lbm_diag_set(diag, err, dir, 0, "%s", files->absent);
     if (err == LBM_OK)
-        err = lbm_identity_read_certificate(lbm_identity_path(dir, LBM_IDENTITY_CERT, path),
+        err = lbm_identity_read_certificate(lbm_identity_path(dir, files->certificate, path),
                                             &identity.certificate, diag);
     if (err == LBM_OK)
-        err =
-            lbm_identity_read_key(lbm_identity_path(dir, LBM_IDENTITY_KEY, path), NULL, &identity.key, diag);
+        err = lbm_identity_read_key(lbm_identity_path(dir, files->key, path), NULL, &identity.key, diag);
     lbm_identity_path(dir, LBM_IDENTITY_CA_KEY, path);
-    if (err == LBM_OK && access(path, F_OK) == 0)
+    if (err == LBM_OK && files->kind == LBM_PKI_HOST && access(path, F_OK) == 0)
         err = lbm_identity_read_key(path, NULL, &identity.ca_key, diag);
     if (err == LBM_OK)
-        err = check_identity(&identity, dir, &identity.subject, diag);
+        err = check_identity(&identity, dir, files, &identity.subject, diag);
     if (err == LBM_OK)
         *out = identity;
     else
         lbm_identity_free(&identity);
     return err;
+}
+
+enum lbm_err
+lbm_identity_read(const char *dir, struct lbm_identity *out, struct lbm_diag *diag)
+{
+    return read_identity(dir, &of_host, out, diag);
+}
+
+enum lbm_err
+lbm_identity_read_user(const char *dir, struct lbm_identity *out, struct lbm_diag *diag)
+{
+    return read_identity(dir, &of_user, out, diag);
+}
+
+enum lbm_err
+lbm_identity_read_ca_key(const char *dir, struct lbm_identity *identity, struct lbm_diag *diag)
+{
+    char path[PATH_MAX];
+    EVP_PKEY *key;
+    enum lbm_err err =
+        lbm_identity_read_key(lbm_identity_path(dir, LBM_IDENTITY_CA_KEY, path), NULL, &key, diag);
+    if (err != LBM_OK)
+        return err;
+    if (X509_check_private_key(identity->ca, key) != 1) {
+        EVP_PKEY_free(key);
+        return lbm_pki_fail(diag, LBM_E_DENIED, path, "is not the key of " LBM_IDENTITY_CA);
+    }
+    identity->ca_key = key;
+    return LBM_OK;
 }
 
 void
@@ -233,6 +272,13 @@ sync_folder(const char *dir)
     return synced ? LBM_OK : LBM_E_IO;
 }
 
+int
+lbm_identity_own(int fd, const char *dir)
+{
+    struct stat folder;
+    return geteuid() != 0 || (stat(dir, &folder) == 0 && fchown(fd, folder.st_uid, folder.st_gid) == 0);
+}
+
 enum lbm_err
 lbm_identity_write(const char *dir, const char *file, const void *bytes, size_t len, struct lbm_diag *diag)
 {
@@ -242,7 +288,7 @@ lbm_identity_write(const char *dir, const char *file, const void *bytes, size_t 
     int fd = mkostemp(temporary, O_CLOEXEC); /* mode 0600 */
     if (fd < 0)
         return system_error(dir, "nothing can be written there", diag);
-    enum lbm_err err = write_all(fd, bytes, len);
+    enum lbm_err err = lbm_identity_own(fd, dir) ? write_all(fd, bytes, len) : LBM_E_IO;
     close(fd);
     if (err == LBM_OK &&
         (rename(temporary, lbm_identity_path(dir, file, path)) != 0 || sync_folder(dir) != LBM_OK))

@@ -4,8 +4,8 @@
  * A cluster has one certificate authority (CA). What a certificate says is one URI:
  *   lbmap://CLUSTER              the CA itself
  *   lbmap://CLUSTER/host/ID      a host
- *   lbmap://CLUSTER/user/NAME    an operator who asks daemons from elsewhere
- * with CLUSTER in 16 hexadecimal digits. All keys are ECDSA on P-256.
+ *   lbmap://CLUSTER/user/NAME/LEVEL/UID    an operator who asks daemons from elsewhere: what it may do, and
+ * the user whose its jobs are with CLUSTER in 16 hexadecimal digits. All keys are ECDSA on P-256.
  *
  * Owns: the form of certificates, what makes one valid, and which TLS is spoken.
  * Never: opens a connection; never writes a key that others than its owner can read. */
@@ -40,12 +40,27 @@ enum lbm_pki_kind {
         LBM_PKI_KIND_COUNT
 };
 
+/* What an operator may do; each includes those before. */
+#define LBM_PKI_LEVEL_LIST(X) X(READ, "read") X(SUBMIT, "submit") X(ADMIN, "admin")
+enum lbm_pki_level {
+#define LBM_PKI_LEVEL_ENUM(id, name) LBM_PKI_##id,
+    LBM_PKI_LEVEL_LIST(LBM_PKI_LEVEL_ENUM)
+#undef LBM_PKI_LEVEL_ENUM
+        LBM_PKI_LEVEL_COUNT
+};
+
 struct lbm_pki_subject {
     enum lbm_pki_kind kind;
     uint64_t cluster;            /* not 0 */
     uint32_t host;               /* HOST */
     char user[LBM_NAME_MAX + 1]; /* USER */
+    enum lbm_pki_level level;    /* USER */
+    uint32_t uid;                /* USER: 0 only with LBM_PKI_ADMIN, for jobs of nobody are user 0's */
 };
+
+/* Name of a level, and back. Errors: LBM_E_SYNTAX; *out untouched. */
+const char *lbm_pki_level_name(enum lbm_pki_level level);
+enum lbm_err lbm_pki_level_parse(const char *name, enum lbm_pki_level *out) LBM_MUST_CHECK;
 
 /* Write a subject as a URI. */
 void lbm_pki_subject_print(const struct lbm_pki_subject *subject, char uri[LBM_PKI_URI_MAX + 1]);
@@ -97,12 +112,15 @@ enum lbm_err lbm_pki_subject_of(X509 *certificate, struct lbm_pki_subject *out) 
 enum lbm_err lbm_pki_check(X509 *certificate, X509 *ca, time_t now, struct lbm_pki_subject *out,
                            struct lbm_diag *diag) LBM_MUST_CHECK;
 
-/* SHA-256 of a CA's public key: what a token pins. */
+/* SHA-256 of a public key: what a token pins of a CA's certificate, what a person compares of a request. */
 enum lbm_err lbm_pki_key_hash(X509 *certificate, uint8_t hash[LBM_PKI_HASH]) LBM_MUST_CHECK;
+enum lbm_err lbm_pki_hash_key(EVP_PKEY *key, uint8_t hash[LBM_PKI_HASH]) LBM_MUST_CHECK;
 
 /* Seconds since 1970 at which it begins and ends; 0 if that cannot be said. */
 time_t lbm_pki_begins(const X509 *certificate);
 time_t lbm_pki_ends(const X509 *certificate);
+/* When lbm_pki_sign made it. */
+time_t lbm_pki_made(const X509 *certificate);
 
 /* Set the diagnosis from OpenSSL's queue of errors, which is emptied. */
 enum lbm_err lbm_pki_fail(struct lbm_diag *diag, enum lbm_err code, const char *where, const char *what);
@@ -110,16 +128,19 @@ enum lbm_err lbm_pki_fail(struct lbm_diag *diag, enum lbm_err code, const char *
 /* ---- identity.c: the folder of a host -------------------------------------------------------------------
  */
 
-/* Files in it. */
-#define LBM_IDENTITY_CA "ca.pem"         /* the CA's certificate */
-#define LBM_IDENTITY_CA_KEY "ca.key"     /* its key, on hosts that enrol others */
-#define LBM_IDENTITY_CERT "host.pem"     /* this host's certificate */
-#define LBM_IDENTITY_KEY "host.key"      /* and key */
+/* Files in it; that of a user has only the CA's certificate and its own certificate and key. */
+#define LBM_IDENTITY_CA "ca.pem"          /* the CA's certificate */
+#define LBM_IDENTITY_CA_KEY "ca.key"      /* its key, on hosts that enrol others */
+#define LBM_IDENTITY_CERT "host.pem"      /* this host's certificate */
+#define LBM_IDENTITY_KEY "host.key"       /* and key */
+#define LBM_IDENTITY_USER_CERT "user.pem" /* of a user */
+#define LBM_IDENTITY_USER_KEY "user.key"
 #define LBM_IDENTITY_CONTACTS "contacts" /* lines "ID ADDRESS": hosts to ask while nobody else is known */
 #define LBM_IDENTITY_FOUND "found"       /* this host founds the cluster; its presence says so */
 #define LBM_IDENTITY_TOKENS "tokens"     /* who may enrol; see tokens.c */
 
-#define LBM_IDENTITY_LOCK "tokens.lock"
+#define LBM_IDENTITY_APPROVALS "approvals" /* who asks to enrol without a token; see approvals.c */
+#define LBM_IDENTITY_LOCK "tokens.lock"    /* held by who changes one of these two */
 
 struct lbm_identity {
     X509 *ca;
@@ -141,7 +162,20 @@ enum lbm_err lbm_identity_folder(const char *dir, struct lbm_diag *diag) LBM_MUS
  *          certificate is not this CA's, not this key's, or not valid now. */
 enum lbm_err lbm_identity_read(const char *dir, struct lbm_identity *out,
                                struct lbm_diag *diag) LBM_MUST_CHECK;
+/* The same for the folder of a user. */
+enum lbm_err lbm_identity_read_user(const char *dir, struct lbm_identity *out,
+                                    struct lbm_diag *diag) LBM_MUST_CHECK;
+/* The key of the CA that somebody has put into the folder since. Out: identity->ca_key.
+ * Errors: LBM_E_NOTFOUND there is none; as lbm_identity_read. */
+enum lbm_err lbm_identity_read_ca_key(const char *dir, struct lbm_identity *identity,
+                                      struct lbm_diag *diag) LBM_MUST_CHECK;
 void lbm_identity_free(struct lbm_identity *identity);
+
+/* Root gives what it writes there to the owner of the folder: the daemon reads it. Value: 0 if that fails. */
+int lbm_identity_own(int fd, const char *dir);
+
+/* Nobody else changes tokens and approvals until the caller closes *fd: for a write of some KiB. */
+enum lbm_err lbm_identity_lock(const char *dir, int *fd, struct lbm_diag *diag) LBM_MUST_CHECK;
 
 /* Write a file of the folder, whole or not at all, durable, mode 0600. */
 enum lbm_err lbm_identity_write(const char *dir, const char *file, const void *bytes, size_t len,
@@ -193,8 +227,10 @@ void lbm_tls_free(struct lbm_tls *tls);
 enum lbm_err lbm_tls_renew(struct lbm_tls *tls, X509 *certificate, EVP_PKEY *key,
                            struct lbm_diag *diag) LBM_MUST_CHECK;
 
-/* Hosts that are believed no more, whatever their certificates say. The function is asked in handshakes. */
-void lbm_tls_revoked(struct lbm_tls *tls, int (*is_revoked)(void *context, uint32_t host), void *context);
+/* Hosts and users that are believed no more, whatever their certificates say. The function is asked in
+ * handshakes; made_s: when the certificate was made, seconds since 1970. */
+typedef int lbm_tls_is_revoked(void *context, const struct lbm_pki_subject *subject, int64_t made_s);
+void lbm_tls_revoked(struct lbm_tls *tls, lbm_tls_is_revoked *is_revoked, void *context);
 
 /* One connection. Owned by the caller (SSL_free, or the bufferevent). Client: only that host is taken for the
  * other end, LBM_NONE: any of the cluster. Value: NULL if memory is short. */
@@ -202,9 +238,11 @@ SSL *lbm_tls_accept(struct lbm_tls *tls);
 SSL *lbm_tls_connect(struct lbm_tls *tls, enum lbm_tls_use use, uint32_t host);
 
 /* After the handshake: what is spoken, and who the other end is.
- * Value: nonzero if it showed a certificate, which then was checked; *out is set only then. */
+ * Value: nonzero if it showed a certificate, which then was checked; *out is set only then.
+ * lbm_tls_peer_made: when that certificate was made, seconds since 1970. */
 enum lbm_tls_use lbm_tls_use_of(const SSL *ssl);
 int lbm_tls_peer(const SSL *ssl, struct lbm_pki_subject *out);
+int64_t lbm_tls_peer_made(const SSL *ssl);
 
 /* Why a handshake failed, in words; from OpenSSL's queue of errors, which is emptied. */
 void lbm_tls_reason(const SSL *ssl, unsigned long error, char text[LBM_DIAG_TEXT_MAX]);
@@ -221,7 +259,11 @@ struct lbm_token {
 
 enum lbm_err lbm_token_new(X509 *ca, struct lbm_token *out, struct lbm_diag *diag) LBM_MUST_CHECK;
 void lbm_token_print(const struct lbm_token *token, char text[LBM_TOKEN_TEXT + 1]);
+/* The part of a token that names the authority, lbm1-HASH, which is no secret. Errors: LBM_E_NOMEM. */
+enum lbm_err lbm_token_print_authority(X509 *ca, char text[LBM_TOKEN_TEXT + 1]) LBM_MUST_CHECK;
 enum lbm_err lbm_token_parse(const char *text, struct lbm_token *out) LBM_MUST_CHECK;
+/* The authority alone, with or without a secret behind it. Out: authority; untouched on error. */
+enum lbm_err lbm_token_parse_authority(const char *text, uint8_t authority[LBM_PKI_HASH]) LBM_MUST_CHECK;
 
 /* ---- tokens.c: which tokens a host takes -----------------------------------------------------------------
  */
@@ -260,5 +302,56 @@ enum lbm_err lbm_tokens_find(const char *dir, const uint8_t secret[LBM_TOKEN_SEC
  */
 enum lbm_err lbm_tokens_use(const char *dir, const uint8_t secret[LBM_TOKEN_SECRET], int64_t now_s,
                             char name[LBM_TOKEN_NAME + 1], struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* ---- approvals.c: who asks to be let in without a token ---------------------------------------------------
+ */
+
+enum {
+    LBM_APPROVALS_MAX = 64, /* that wait, or have been decided of late */
+    LBM_APPROVAL_S =
+        600, /* so long after it asked for the last time, or after the decision, a line is kept */
+    LBM_APPROVAL_DIGITS = 32,    /* of a fingerprint, hexadecimal: 128 bits */
+    LBM_APPROVAL_DIGITS_MIN = 8, /* that name a machine in the list */
+};
+
+#define LBM_APPROVAL_LIST(X) X(WAITS, "waits") X(APPROVED, "approved") X(DENIED, "denied")
+enum lbm_approval_state {
+#define LBM_APPROVAL_ENUM(id, name) LBM_APPROVAL_##id,
+    LBM_APPROVAL_LIST(LBM_APPROVAL_ENUM)
+#undef LBM_APPROVAL_ENUM
+        LBM_APPROVAL_COUNT
+};
+
+struct lbm_approval {
+    uint8_t key[LBM_PKI_HASH]; /* SHA-256 of the public key to be certified */
+    char fingerprint[LBM_APPROVAL_DIGITS + 1];
+    enum lbm_approval_state state;
+    int64_t until_s; /* seconds since 1970 */
+    char name[LBM_NAME_MAX + 1];
+    char from[LBM_ADDRESS_MAX + 1]; /* address, without the port */
+};
+
+struct lbm_approvals {
+    struct lbm_approval row[LBM_APPROVALS_MAX];
+    size_t n;
+};
+
+const char *lbm_approval_name(enum lbm_approval_state state);
+
+/* All lines whose time is not over. */
+enum lbm_err lbm_approvals_read(const char *dir, int64_t now_s, struct lbm_approvals *out,
+                                struct lbm_diag *diag) LBM_MUST_CHECK;
+/* A machine asks. Out: its line; *is_new: it was not there before.
+ * Errors: LBM_E_LIMIT too many wait, LBM_E_DENIED the key has asked by another name. */
+enum lbm_err lbm_approvals_ask(const char *dir, const uint8_t key[LBM_PKI_HASH], const char *name,
+                               const char *from, int64_t now_s, struct lbm_approval *out, int *is_new,
+                               struct lbm_diag *diag) LBM_MUST_CHECK;
+/* A person decides. fingerprint: its first digits, LBM_APPROVAL_DIGITS_MIN at least. Out: the line.
+ * Errors: LBM_E_RANGE, LBM_E_NOTFOUND none or several have it. */
+enum lbm_err lbm_approvals_decide(const char *dir, const char *fingerprint, int approve, int64_t now_s,
+                                  struct lbm_approval *out, struct lbm_diag *diag) LBM_MUST_CHECK;
+/* Use an approval up, durably. Errors: LBM_E_DENIED there is none. */
+enum lbm_err lbm_approvals_use(const char *dir, const uint8_t key[LBM_PKI_HASH], int64_t now_s,
+                               struct lbm_diag *diag) LBM_MUST_CHECK;
 
 #endif

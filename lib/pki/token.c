@@ -66,6 +66,35 @@ lbm_token_print(const struct lbm_token *token, char text[LBM_TOKEN_TEXT + 1])
 }
 
 enum lbm_err
+lbm_token_print_authority(X509 *ca, char text[LBM_TOKEN_TEXT + 1])
+{
+    uint8_t hash[LBM_PKI_HASH];
+    enum lbm_err err = lbm_pki_key_hash(ca, hash);
+    if (err != LBM_OK)
+        return err;
+    memcpy(text, PREFIX, sizeof PREFIX - 1);
+    *put(text + sizeof PREFIX - 1, hash, LBM_PKI_HASH) = '\0';
+    return LBM_OK;
+}
+
+enum lbm_err
+lbm_token_parse_authority(const char *text, uint8_t authority[LBM_PKI_HASH])
+{
+    uint8_t hash[LBM_PKI_HASH];
+    struct lbm_token token;
+    enum lbm_err err = lbm_token_parse(text, &token);
+    if (err == LBM_OK)
+        memcpy(hash, token.authority, sizeof hash);
+    else if (strlen(text) == sizeof PREFIX - 1 + HASH_LETTERS &&
+             strncmp(text, PREFIX, sizeof PREFIX - 1) == 0)
+        err = take(text + sizeof PREFIX - 1, hash, LBM_PKI_HASH);
+    OPENSSL_cleanse(&token, sizeof token);
+    if (err == LBM_OK)
+        memcpy(authority, hash, sizeof hash);
+    return err;
+}
+
+enum lbm_err
 lbm_token_parse(const char *text, struct lbm_token *out)
 {
     struct lbm_token token;

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The file `tokens`: a line "HASH UNTIL USES" for each token that may still be used. Programs that change it
  * hold a lock on the file next to it, so that no use is counted twice. */
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -83,24 +80,6 @@ write_rows(const char *dir, const struct lbm_tokens *tokens, struct lbm_diag *di
     return err;
 }
 
-/* Out: *fd, closed by the caller. Whoever holds it has it for a write of some KiB. */
-static enum lbm_err
-lock(const char *dir, int *fd, struct lbm_diag *diag)
-{
-    char path[PATH_MAX];
-    int opened = open(lbm_identity_path(dir, LBM_IDENTITY_LOCK, path),
-                      O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (opened < 0 || flock(opened, LOCK_EX) != 0) {
-        enum lbm_err err = errno == EACCES ? LBM_E_DENIED : errno == ENOENT ? LBM_E_NOTFOUND : LBM_E_IO;
-        lbm_diag_set(diag, err, path, 0, "cannot be locked: %s", strerror(errno));
-        if (opened >= 0)
-            close(opened);
-        return err;
-    }
-    *fd = opened;
-    return LBM_OK;
-}
-
 enum lbm_err
 lbm_tokens_add(const char *dir, const struct lbm_token *token, int64_t now_s, int64_t until_s, uint32_t uses,
                struct lbm_diag *diag)
@@ -108,7 +87,7 @@ lbm_tokens_add(const char *dir, const struct lbm_token *token, int64_t now_s, in
     struct lbm_tokens *tokens = lbm_alloc(1, sizeof *tokens);
     struct lbm_token_row row = {.until_s = until_s, .uses = uses};
     int fd = -1;
-    enum lbm_err err = tokens == NULL ? LBM_E_NOMEM : lock(dir, &fd, diag);
+    enum lbm_err err = tokens == NULL ? LBM_E_NOMEM : lbm_identity_lock(dir, &fd, diag);
     if (err == LBM_OK)
         err = lbm_tokens_read(dir, now_s, tokens, diag);
     if (err == LBM_OK)
@@ -131,7 +110,7 @@ lbm_tokens_revoke(const char *dir, const char *name, int64_t now_s, struct lbm_d
 {
     struct lbm_tokens *tokens = lbm_alloc(1, sizeof *tokens);
     int fd = -1;
-    enum lbm_err err = tokens == NULL ? LBM_E_NOMEM : lock(dir, &fd, diag);
+    enum lbm_err err = tokens == NULL ? LBM_E_NOMEM : lbm_identity_lock(dir, &fd, diag);
     if (err == LBM_OK)
         err = lbm_tokens_read(dir, now_s, tokens, diag);
     size_t at = 0;
@@ -189,7 +168,7 @@ lbm_tokens_use(const char *dir, const uint8_t secret[LBM_TOKEN_SECRET], int64_t 
     struct lbm_tokens *tokens = lbm_alloc(1, sizeof *tokens);
     int fd = -1;
     size_t at = 0;
-    enum lbm_err err = tokens == NULL ? LBM_E_NOMEM : lock(dir, &fd, diag);
+    enum lbm_err err = tokens == NULL ? LBM_E_NOMEM : lbm_identity_lock(dir, &fd, diag);
     if (err == LBM_OK)
         err = lbm_tokens_read(dir, now_s, tokens, diag);
     if (err == LBM_OK)

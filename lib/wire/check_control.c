@@ -154,10 +154,16 @@ static const struct lbm_wire_rule revoke_request_rules[] = {{"host", HOST}};
 static const struct lbm_wire_table revoke_request_table =
     TABLE(revoke_request_rules, lbm__revoke_request__descriptor);
 
+static const struct lbm_wire_rule revoke_user_request_rules[] = {{"name", NAME},
+                                                                 {"made_s", IN(1, INT64_MAX)}};
+static const struct lbm_wire_table revoke_user_request_table =
+    TABLE(revoke_user_request_rules, lbm__revoke_user_request__descriptor);
+
 static const struct lbm_wire_rule enrol_request_rules[] = {
     {"secret", IN(0, LBM_ENROL_BYTES_MAX)},
     {"request", IN(1, LBM_ENROL_BYTES_MAX)},
     {"name", NAME_OR_EMPTY},
+    {"wait", FLAG},
 };
 static const struct lbm_wire_table enrol_request_table =
     TABLE(enrol_request_rules, lbm__enrol_request__descriptor);
@@ -188,6 +194,7 @@ static const struct lbm_wire_rule request_rules[] = {
     {"admit", .nested = &admit_request_table},
     {"revoke", .nested = &revoke_request_table},
     {"enrol", .nested = &enrol_request_table},
+    {"revoke_user", .nested = &revoke_user_request_table},
 };
 const struct lbm_wire_table lbm_wire_request_table = {
     .type = &lbm__request__descriptor,

@@ -343,6 +343,8 @@ static const struct lbm_wire_rule admit_rules[] = {{"host", HOST}};
 static const struct lbm_wire_table admit_table = TABLE(admit_rules, lbm__admit__descriptor);
 static const struct lbm_wire_rule revoke_rules[] = {{"host", HOST}};
 static const struct lbm_wire_table revoke_table = TABLE(revoke_rules, lbm__revoke__descriptor);
+static const struct lbm_wire_rule revoke_user_rules[] = {{"name", NAME}, {"made_s", IN(1, INT64_MAX)}};
+static const struct lbm_wire_table revoke_user_table = TABLE(revoke_user_rules, lbm__revoke_user__descriptor);
 
 static const struct lbm_wire_rule command_rules[] = {
     {"found", .nested = &found_table},
@@ -363,6 +365,7 @@ static const struct lbm_wire_rule command_rules[] = {
     {"allot_ids", .nested = &allot_ids_table},
     {"admit", .nested = &admit_table},
     {"revoke", .nested = &revoke_table},
+    {"revoke_user", .nested = &revoke_user_table},
 };
 const struct lbm_wire_table lbm_wire_command_table = {
     .type = &lbm__command__descriptor,
@@ -412,6 +415,7 @@ static const struct lbm_wire_rule snapshot_rules[] = {
     {"unroutable", TEXT},
     {"next_host", IN(0, LBM_HOSTS_MAX)},
     {"revoked", UP_TO(LBM_HOSTS_MAX), HOST},
+    {"revoked_users", UP_TO(LBM_REVOKED_USERS_MAX), .nested = &revoke_user_table},
 };
 const struct lbm_wire_table lbm_wire_snapshot_table = TABLE(snapshot_rules, lbm__snapshot__descriptor);
 

@@ -113,6 +113,9 @@ grep -q '^address = "\[fd77::2\]:7411";' "$dir/h1/lbmapd.conf" && ok "enroll fou
 until_true 60 "all hear all by IPv6" all_hear && ok "all hear all by IPv6"
 until_true 60 "all are active" all_are_active
 ask 0 hosts | grep -q '10\.77\.' && bad "IPv4 is used: $(ask 0 hosts)"
+expect "a certificate of an operator" at 0 "$lbctl" -q pki user ann --dir "$dir/h0" -o "$scratch/ann" --uid 1000
+expect "who asks a host from another machine, by IPv6" at 1 "$lbctl" -s "[fd77::$machines]:7411" --identity "$scratch/ann" hosts
+[ "$(grep -c ' ACTIVE ' "$scratch/output")" -eq "$machines" ] || bad "$(cat "$scratch/output")"
 stop_all
 [ "$failed" -eq 0 ] || tail -n 5 "$dir"/h*/lbmapd.log
 exit "$failed"

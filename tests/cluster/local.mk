@@ -2,25 +2,25 @@
 # Real daemons on this machine: sixteen at most. How long a script measures is in its environment.
 check_PROGRAMS += docs/examples/owned docs/examples/steps tests/cluster/drifter tests/cluster/linker \
 	tests/cluster/refiner tests/cluster/talker tests/cluster/worker
-cluster_scripts = tests/cluster/adapt.sh tests/cluster/drift.sh tests/cluster/api.sh tests/cluster/chaos.sh \
-	tests/cluster/cluster.sh tests/cluster/crash.sh tests/cluster/diffuse.sh \
-	tests/cluster/daemon.sh tests/cluster/delay.sh tests/cluster/disk.sh tests/cluster/enroll.sh \
-	tests/cluster/etcd.sh \
-	tests/cluster/explain.sh tests/cluster/flood.sh tests/cluster/heavy.sh tests/cluster/hog.sh tests/cluster/join.sh \
-	tests/cluster/kills.sh tests/cluster/kth.sh tests/cluster/leader.sh tests/cluster/leaver.sh \
-	tests/cluster/links.sh tests/cluster/load.sh tests/cluster/members.sh tests/cluster/own_files.sh \
+cluster_scripts = tests/cluster/adapt.sh tests/cluster/api.sh tests/cluster/approve.sh tests/cluster/authority.sh \
+	tests/cluster/chaos.sh tests/cluster/cluster.sh tests/cluster/crash.sh tests/cluster/daemon.sh \
+	tests/cluster/delay.sh tests/cluster/diffuse.sh tests/cluster/disk.sh tests/cluster/drift.sh \
+	tests/cluster/enroll.sh tests/cluster/etcd.sh tests/cluster/explain.sh tests/cluster/flood.sh \
+	tests/cluster/heavy.sh tests/cluster/hog.sh tests/cluster/join.sh tests/cluster/kills.sh \
+	tests/cluster/kth.sh tests/cluster/leader.sh tests/cluster/leaver.sh tests/cluster/links.sh \
+	tests/cluster/load.sh tests/cluster/members.sh tests/cluster/own_files.sh \
 	tests/cluster/owners_check.sh tests/cluster/parallel.sh tests/cluster/policy.sh \
-	tests/cluster/promote.sh \
-	tests/cluster/reach.sh tests/cluster/renew.sh tests/cluster/rights.sh tests/cluster/rogue.sh \
-	tests/cluster/rtt.sh tests/cluster/slow.sh tests/cluster/talk.sh tests/cluster/throttle.sh tests/cluster/tls.sh \
-	tests/cluster/trace.sh
+	tests/cluster/promote.sh tests/cluster/reach.sh tests/cluster/remote.sh tests/cluster/renew.sh \
+	tests/cluster/rights.sh tests/cluster/rogue.sh tests/cluster/rtt.sh tests/cluster/slow.sh \
+	tests/cluster/talk.sh tests/cluster/throttle.sh tests/cluster/tls.sh tests/cluster/tls_refused.sh \
+	tests/cluster/tokens.sh tests/cluster/trace.sh
 dist_check_SCRIPTS += $(cluster_scripts)
 TESTS += $(cluster_scripts)
 dist_check_SCRIPTS += tests/cluster/diffuse_faults.sh tests/cluster/field_lib.sh \
 	tests/cluster/history_check.sh tests/cluster/owners.sh
 EXTRA_DIST += tests/cluster/cable_lib.sh tests/cluster/cluster_lib.sh tests/cluster/delay_lib.sh \
-	tests/cluster/delayer.py tests/cluster/flood.py \
-	tests/cluster/etcd_gate.py tests/cluster/slow_cable.py
+	tests/cluster/delayer.py tests/cluster/flood.py tests/cluster/etcd_gate.py \
+	tests/cluster/slow_cable.py tests/cluster/recorder.py tests/cluster/tls_cases.py
 tests_cluster_worker_SOURCES = tests/cluster/worker.c tests/cluster/serving.c tests/cluster/serving.h
 tests_cluster_worker_LDADD = liblbmap.la
 tests_cluster_drifter_SOURCES = tests/cluster/drifter.c tests/cluster/serving.c tests/cluster/serving.h

@@ -32,8 +32,11 @@ fi
 failed=0
 for name in "${harnesses[@]}"; do
     mkdir -p "corpus/$name" "findings/$name"
-    if FUZZ_HARNESS=$name tests/fuzz/fuzzer -max_total_time="$seconds" -timeout=60 -rss_limit_mb=1024 \
-        -max_len=65536 -artifact_prefix="findings/$name/" "corpus/$name" "$top/tests/corpus/$name" >"$name.log" 2>&1; then
+    leaks=1
+    [ "$name" = settings ] && leaks=0 # libconfig 1.5 forgets a string in which the text ends
+    if FUZZ_HARNESS=$name tests/fuzz/fuzzer -max_total_time="$seconds" -timeout=60 -detect_leaks=$leaks \
+        -rss_limit_mb=1024 -max_len=65536 -artifact_prefix="findings/$name/" "corpus/$name" \
+        "$top/tests/corpus/$name" >"$name.log" 2>&1; then
         echo "$name: nothing found in $(sed -n 's/^Done \([0-9]*\) runs.*/\1/p' "$name.log") runs"
     else
         failed=$((failed + 1))

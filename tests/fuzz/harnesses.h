@@ -4,8 +4,8 @@
  *
  * To add one: a file fuzz_NAME.c with its function, a row here, the file's name in Makefile.am, and a corpus
  * in tests/corpus/NAME of small files, by hand: what is called bad-* or hostile_* must be refused, the rest
- * accepted. tests/fuzz/test_corpus.c replays them with any compiler, tests/fuzz/fuzz.sh searches for more with
- * libFuzzer. */
+ * accepted. tests/fuzz/test_corpus.c replays them with any compiler, tests/fuzz/fuzz.sh searches for more
+ * with libFuzzer. */
 #ifndef LBM_TESTS_FUZZ_HARNESSES_H
 #define LBM_TESTS_FUZZ_HARNESSES_H
 
@@ -13,9 +13,15 @@
 #include <stdint.h>
 
 #define FUZZ_HARNESS_LIST(X)                                                                                 \
+    X(enrol)                                                                                                 \
+    X(frames)                                                                                                \
     X(hosts_capacities)                                                                                      \
     X(hosts_spec)                                                                                            \
     X(import_vt)                                                                                             \
+    X(pki_certificate)                                                                                       \
+    X(pki_lists)                                                                                             \
+    X(pki_names)                                                                                             \
+    X(pki_request)                                                                                           \
     X(read_csv)                                                                                              \
     X(read_dimacs)                                                                                           \
     X(read_edges)                                                                                            \
@@ -29,6 +35,7 @@
     X(read_pajek)                                                                                            \
     X(read_scotch)                                                                                           \
     X(read_trace)                                                                                            \
+    X(settings)                                                                                              \
     X(wire_control)                                                                                          \
     X(wire_peer)
 

@@ -440,6 +440,25 @@ lbm_client_answer_revoke(struct lbm_node *node, const struct client *client, con
     lbm_client_propose(node, client, &command);
 }
 
+void
+lbm_client_answer_revoke_user(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+{
+    if (!has_cluster(node, client))
+        return;
+    if (request->revoke_user->name[0] == '\0' || request->revoke_user->made_s == 0) {
+        lbm_core_reply_error(node, client->id, client->request, LBM_E_SYNTAX,
+                             "which user, and until when? lbctl revoke --user says both");
+        return;
+    }
+    Lbm__RevokeUser revoke = LBM__REVOKE_USER__INIT;
+    revoke.name = request->revoke_user->name;
+    revoke.made_s = request->revoke_user->made_s;
+    Lbm__Command command = LBM__COMMAND__INIT;
+    command.what_case = LBM__COMMAND__WHAT_REVOKE_USER;
+    command.revoke_user = &revoke;
+    lbm_client_propose(node, client, &command);
+}
+
 /* ---- events -------------------------------------------------------------------------------------------- */
 
 void

@@ -17,6 +17,9 @@ void lbm_client_answer_admit(struct lbm_node *node, const struct client *client,
 /* Answer RevokeRequest. Errors in the answer: LBM_E_DENIED, LBM_E_STATE. */
 void lbm_client_answer_revoke(struct lbm_node *node, const struct client *client,
                               const Lbm__Request *request);
+/* Answer RevokeUserRequest. Errors in the answer: LBM_E_DENIED, LBM_E_STATE. */
+void lbm_client_answer_revoke_user(struct lbm_node *node, const struct client *client,
+                                   const Lbm__Request *request);
 /* Answer EventsRequest from the ring of events. */
 void lbm_client_answer_events(struct lbm_node *node, const struct client *client,
                               const Lbm__Request *request);

@@ -479,6 +479,7 @@ static const struct {
     {LBM__REQUEST__WHAT_NETWORK, lbm_membership_answer_network},
     {LBM__REQUEST__WHAT_ADMIT, lbm_client_answer_admit},
     {LBM__REQUEST__WHAT_REVOKE, lbm_client_answer_revoke},
+    {LBM__REQUEST__WHAT_REVOKE_USER, lbm_client_answer_revoke_user},
 };
 
 void
@@ -486,7 +487,11 @@ lbm_client_on_request(struct lbm_node *node, const struct lbm_event *event)
 {
     const Lbm__Request *request = event->as.request.request;
     struct client client = {
-        event->as.request.client, request->id, event->as.request.uid, event->as.request.access,
+        event->as.request.client,
+        request->id,
+        event->as.request.uid,
+        event->as.request.access,
+        event->as.request.is_remote,
         node->now_us + (request->within_ms != 0 ? (int64_t)request->within_ms * 1000 : (int64_t)REQUEST_US)};
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++)
         if (requests[i].what == request->what_case) {

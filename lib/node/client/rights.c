@@ -69,6 +69,7 @@ static const struct right {
     {LBM__REQUEST__WHAT_PROMOTE, ADMINISTERS, "promote a host", NULL},
     {LBM__REQUEST__WHAT_ADMIT, ADMINISTERS, "admit hosts", NULL},
     {LBM__REQUEST__WHAT_REVOKE, ADMINISTERS, "revoke hosts", NULL},
+    {LBM__REQUEST__WHAT_REVOKE_USER, ADMINISTERS, "revoke users", NULL},
 };
 
 static const struct right *
@@ -96,9 +97,30 @@ refuse(struct lbm_node *node, const struct client *client, const struct right *r
                        : right->need == SUBMITS ? "the right to submit (groups.submit in lbmapd.conf(5))"
                                                 : "the right of an administrator (admins and groups.admin in "
                                                   "lbmapd.conf(5))";
+    static const char *const levels[] = {"none", "read", "submit", "admin"};
+    _Static_assert(sizeof levels / sizeof *levels == LBM_ACCESS_ADMIN + 1, "all are named");
+    if (client->is_remote)
+        lbm_core_reply_error(node, client->id, client->request, LBM_E_DENIED,
+                             "user %" PRIu32 " may not %s: its certificate says %s; ask for another one "
+                             "(lbctl pki user --group)",
+                             client->uid, right->action, levels[client->access]);
+    else
+        lbm_core_reply_error(node, client->id, client->request, LBM_E_DENIED,
+                             "user %" PRIu32 " may not %s: it lacks %s; ask an administrator", client->uid,
+                             right->action, lack);
+}
+
+/* An application has a lease, which it reads in memory that it shares with its daemon (lease_page.h): nobody
+ * works on a vertex from another machine. */
+static int
+is_too_far(struct lbm_node *node, const struct client *client, const struct right *right)
+{
+    if (!client->is_remote || (right->need != SERVES && right->what != LBM__REQUEST__WHAT_ATTACH))
+        return 0;
     lbm_core_reply_error(node, client->id, client->request, LBM_E_DENIED,
-                         "user %" PRIu32 " may not %s: it lacks %s; ask an administrator", client->uid,
-                         right->action, lack);
+                         "user %" PRIu32 " may not %s from another machine; ask the daemon of its own one",
+                         client->uid, right->action);
+    return 1;
 }
 
 /* Nonzero if the leader would refuse that of this host (log/propose_right.c): the client has been told. */
@@ -131,6 +153,8 @@ lbm_client_may(struct lbm_node *node, const struct client *client, const Lbm__Re
     const struct right *right = right_of(request->what_case);
     if (right == NULL)
         right = &unknown;
+    if (is_too_far(node, client, right))
+        return 0;
     if (client->access >= enough(right->need))
         return !is_elsewhere(node, client, right, request);
     if (right->need != OWNS || client->access == LBM_ACCESS_NONE) {

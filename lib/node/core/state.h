@@ -216,6 +216,7 @@ struct client {
     uint64_t request;
     uint32_t uid;
     enum lbm_access access;
+    int is_remote;    /* it asks from another machine */
     int64_t until_us; /* what the control log has not taken by then is void */
 };
 

@@ -267,6 +267,12 @@ lbm_node_revoked(const struct lbm_node *node, uint32_t host)
     return lbm_view_revoked(&node->view, host);
 }
 
+int
+lbm_node_revoked_user(const struct lbm_node *node, const char *name, uint64_t made_s)
+{
+    return lbm_view_revoked_user(&node->view, name, made_s);
+}
+
 const char *
 lbm_node_cluster_name(const struct lbm_node *node)
 {

@@ -97,6 +97,7 @@ may_decide(struct lbm_node *node, uint32_t from, const Lbm__Command *command)
         return is_operator || coordinates(node, from, command->job_set->job);
     case LBM__COMMAND__WHAT_ADMIT:
     case LBM__COMMAND__WHAT_REVOKE:
+    case LBM__COMMAND__WHAT_REVOKE_USER:
         return is_operator;
     default:
         return 0; /* FOUND is the first entry, by whoever has it */

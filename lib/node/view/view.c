@@ -36,6 +36,7 @@ lbm_view_free(struct lbm_view *view)
     lbm_vec_free(&view->place);
     lbm_vec_free(&view->touched);
     lbm_vec_free(&view->revoked);
+    lbm_vec_free(&view->revoked_users);
     lbm_hosts_free(&view->hosts);
     free(view->colour);
     *view = (struct lbm_view){0};
@@ -444,6 +445,48 @@ apply_revoke(struct lbm_view *view, const Lbm__Command *command, char *refusal)
     return LBM_OK;
 }
 
+/* Place of the first name that is not below. */
+static size_t
+place_of_user(const struct lbm_view *view, const char *name)
+{
+    size_t at = 0;
+    while (at < view->revoked_users.n && strcmp(view->revoked_users.at[at].name, name) < 0)
+        at++;
+    return at;
+}
+
+int
+lbm_view_revoked_user(const struct lbm_view *view, const char *name, uint64_t made_s)
+{
+    size_t at = place_of_user(view, name);
+    return at < view->revoked_users.n && strcmp(view->revoked_users.at[at].name, name) == 0 &&
+           made_s <= view->revoked_users.at[at].made_s;
+}
+
+static enum lbm_err
+apply_revoke_user(struct lbm_view *view, const Lbm__Command *command, char *refusal)
+{
+    struct lbm_revoked_user user = {.made_s = command->revoke_user->made_s};
+    size_t at = place_of_user(view, command->revoke_user->name);
+    snprintf(user.name, sizeof user.name, "%s", command->revoke_user->name);
+    if (at < view->revoked_users.n && strcmp(view->revoked_users.at[at].name, user.name) == 0) {
+        if (view->revoked_users.at[at].made_s < user.made_s)
+            view->revoked_users.at[at].made_s = user.made_s;
+        return LBM_OK;
+    }
+    if (view->revoked_users.n == LBM_REVOKED_USERS_MAX) {
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "%d users are revoked, and no more can be",
+                 LBM_REVOKED_USERS_MAX);
+        return LBM_OK;
+    }
+    if (lbm_vec_push(&view->revoked_users, user) != LBM_OK)
+        return LBM_E_NOMEM;
+    memmove(&view->revoked_users.at[at + 1], &view->revoked_users.at[at],
+            (view->revoked_users.n - 1 - at) * sizeof user);
+    view->revoked_users.at[at] = user;
+    return LBM_OK;
+}
+
 static const struct {
     Lbm__Command__WhatCase what;
     lbm_view_apply_fn *apply;
@@ -466,6 +509,7 @@ static const struct {
     {LBM__COMMAND__WHAT_ALLOT_IDS, apply_allot_ids},
     {LBM__COMMAND__WHAT_ADMIT, apply_admit},
     {LBM__COMMAND__WHAT_REVOKE, apply_revoke},
+    {LBM__COMMAND__WHAT_REVOKE_USER, apply_revoke_user},
 };
 
 enum lbm_err

@@ -133,6 +133,12 @@ struct lbm_job_entry {
 /* enum lbm_start: the start, or plan for a number that this program does not know. */
 uint32_t lbm_job_start(const struct lbm_job_entry *entry);
 
+/* Certificates of a user that are void: those made up to then, seconds since 1970. */
+struct lbm_revoked_user {
+    char name[LBM_NAME_MAX + 1];
+    uint64_t made_s;
+};
+
 struct lbm_view {
     uint64_t index; /* of the last entry applied */
     uint64_t chain; /* hash of all entries up to it, kept by who applies them */
@@ -153,7 +159,8 @@ struct lbm_view {
     LBM_VEC(uint32_t) touched; /* ids of the members that the last entry changed; some more than once */
     uint32_t next_host;        /* ids of hosts below were given away */
     LBM_VEC(uint32_t) revoked; /* ids of hosts that are believed no more, ascending */
-    uint64_t topology;         /* index of the last entry that changed the host graph below */
+    LBM_VEC(struct lbm_revoked_user) revoked_users; /* by name */
+    uint64_t topology; /* index of the last entry that changed the host graph below */
 
     /* The ACTIVE members as a host graph; only if they are connected (routable != 0). Hosts in it are
      * numbered 0 .. hosts.n - 1 in order of their ids. All below is made when somebody asks for it:
@@ -239,6 +246,8 @@ enum lbm_err lbm_view_unpack(const uint8_t *bytes, size_t len, struct lbm_view *
 uint32_t lbm_view_next_host(const struct lbm_view *view);
 /* Nonzero if the certificate of that host is believed no more. */
 int lbm_view_revoked(const struct lbm_view *view, uint32_t host);
+/* Nonzero if certificates of that user that were made then, in seconds since 1970, are believed no more. */
+int lbm_view_revoked_user(const struct lbm_view *view, const char *name, uint64_t made_s);
 
 /* The member with that id, or NULL. */
 const struct lbm_member *lbm_view_member(const struct lbm_view *view, uint32_t host);

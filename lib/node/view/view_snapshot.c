@@ -19,6 +19,7 @@ struct draft {
     Lbm__JobCreate *job, **jobs;
     Lbm__JobPolicy *policy;
     Lbm__JobGates *gates;
+    Lbm__RevokeUser *user, **users;
     uint32_t *column; /* all columns of links, one after the other */
 };
 
@@ -33,13 +34,16 @@ draft_free(struct draft *draft)
     free(draft->jobs);
     free(draft->policy);
     free(draft->gates);
+    free(draft->user);
+    free(draft->users);
     free(draft->column);
 }
 
 static enum lbm_err
 draft_new(const struct lbm_view *view, struct draft *draft)
 {
-    size_t n_members = view->members.n, n_gone = view->departed.n, n_jobs = view->jobs.n;
+    size_t n_members = view->members.n, n_gone = view->departed.n, n_jobs = view->jobs.n,
+           n_users = view->revoked_users.n;
     size_t n_links = view->routable ? view->hosts.offset[view->hosts.n] / 2 : 0, columns = 3 * n_links;
     for (size_t i = 0; i < n_members; i++)
         columns += 2 * (view->members.at[i].n_links + view->members.at[i].n_announced_links);
@@ -52,10 +56,12 @@ draft_new(const struct lbm_view *view, struct draft *draft)
                             .jobs = lbm_alloc(n_jobs, sizeof *draft->jobs),
                             .policy = lbm_alloc(n_jobs, sizeof *draft->policy),
                             .gates = lbm_alloc(n_jobs, sizeof *draft->gates),
+                            .user = lbm_alloc(n_users, sizeof *draft->user),
+                            .users = lbm_alloc(n_users, sizeof *draft->users),
                             .column = lbm_alloc(columns, sizeof *draft->column)};
     if (draft->member != NULL && draft->members != NULL && draft->departed != NULL &&
         draft->departures != NULL && draft->job != NULL && draft->jobs != NULL && draft->policy != NULL &&
-        draft->gates != NULL && draft->column != NULL)
+        draft->gates != NULL && draft->user != NULL && draft->users != NULL && draft->column != NULL)
         return LBM_OK;
     draft_free(draft);
     return LBM_E_NOMEM;
@@ -193,6 +199,14 @@ draft_fill(const struct lbm_view *view, struct draft *draft)
     to->next_host = view->next_host;
     to->n_revoked = view->revoked.n;
     to->revoked = view->revoked.at;
+    for (size_t i = 0; i < view->revoked_users.n; i++) {
+        lbm__revoke_user__init(&draft->user[i]);
+        draft->user[i].name = view->revoked_users.at[i].name;
+        draft->user[i].made_s = view->revoked_users.at[i].made_s;
+        draft->users[i] = &draft->user[i];
+    }
+    to->n_revoked_users = view->revoked_users.n;
+    to->revoked_users = draft->users;
     to->n_members = view->members.n;
     to->members = draft->members;
     to->n_departed = view->departed.n;
@@ -331,6 +345,17 @@ take_hosts(struct lbm_view *view, const Lbm__Snapshot *from, struct lbm_diag *di
 }
 
 static enum lbm_err
+take_revoked_user(struct lbm_view *view, const Lbm__RevokeUser *from, struct lbm_diag *diag)
+{
+    struct lbm_revoked_user user = {.made_s = from->made_s};
+    size_t n = view->revoked_users.n;
+    snprintf(user.name, sizeof user.name, "%s", from->name);
+    if (n != 0 && strcmp(view->revoked_users.at[n - 1].name, user.name) >= 0)
+        return lbm_diag_set(diag, LBM_E_CORRUPT, "snapshot", 0, "revoked users are out of order");
+    return lbm_vec_push(&view->revoked_users, user);
+}
+
+static enum lbm_err
 take_snapshot(struct lbm_view *view, const Lbm__Snapshot *from, struct lbm_diag *diag)
 {
     enum lbm_err err = LBM_OK;
@@ -348,6 +373,8 @@ take_snapshot(struct lbm_view *view, const Lbm__Snapshot *from, struct lbm_diag 
         err = i != 0 && from->revoked[i - 1] >= from->revoked[i]
                   ? lbm_diag_set(diag, LBM_E_CORRUPT, "snapshot", 0, "revoked hosts are out of order")
                   : lbm_vec_push(&view->revoked, from->revoked[i]);
+    for (size_t i = 0; err == LBM_OK && i < from->n_revoked_users; i++)
+        err = take_revoked_user(view, from->revoked_users[i], diag);
     for (size_t i = 0; err == LBM_OK && i < from->n_members; i++)
         err = take_member(view, from->members[i], diag);
     for (size_t i = 0; err == LBM_OK && i < from->n_departed; i++)

@@ -1,7 +1,7 @@
 # tests/unit/daemon
 # The daemon: its parts in one process, then the whole.
 unit_daemon_tests = tests/unit/daemon/test_control tests/unit/daemon/test_effects tests/unit/daemon/test_etcd \
-	tests/unit/daemon/test_plan_worker tests/unit/daemon/test_processor_share \
+	tests/unit/daemon/test_plan_worker tests/unit/daemon/test_processor_share tests/unit/daemon/test_remote \
 	tests/unit/daemon/test_sandbox tests/unit/daemon/test_settings tests/unit/daemon/test_store_worker tests/unit/daemon/test_supervisor \
 	tests/unit/daemon/test_transport
 check_PROGRAMS += $(unit_daemon_tests)
@@ -15,6 +15,9 @@ daemon_test_libs = daemon/libdaemon.a lib/file/libfile.a lib/threads/libthreads.
 tests_unit_daemon_test_sandbox_SOURCES = tests/unit/daemon/test_sandbox.c
 tests_unit_daemon_test_sandbox_CFLAGS = $(daemon_test_cflags)
 tests_unit_daemon_test_sandbox_LDADD = $(daemon_test_libs)
+tests_unit_daemon_test_remote_SOURCES = tests/unit/daemon/test_remote.c tests/unit/daemon/identities.h
+tests_unit_daemon_test_remote_CFLAGS = $(daemon_test_cflags)
+tests_unit_daemon_test_remote_LDADD = $(daemon_test_libs)
 tests_unit_daemon_test_settings_SOURCES = tests/unit/daemon/test_settings.c
 tests_unit_daemon_test_settings_CFLAGS = $(daemon_test_cflags)
 tests_unit_daemon_test_settings_LDADD = $(daemon_test_libs)
@@ -42,7 +45,7 @@ tests_unit_daemon_test_effects_LDADD = $(daemon_test_libs)
 tests_unit_daemon_test_etcd_SOURCES = tests/unit/daemon/test_etcd.c tests/unit/daemon/wait_bounds.h
 tests_unit_daemon_test_etcd_CFLAGS = $(daemon_test_cflags)
 tests_unit_daemon_test_etcd_LDADD = $(daemon_test_libs)
-$(tests_unit_daemon_test_settings_OBJECTS) $(tests_unit_daemon_test_sandbox_OBJECTS) $(tests_unit_daemon_test_processor_share_OBJECTS) \
+$(tests_unit_daemon_test_settings_OBJECTS) $(tests_unit_daemon_test_remote_OBJECTS) $(tests_unit_daemon_test_sandbox_OBJECTS) $(tests_unit_daemon_test_processor_share_OBJECTS) \
 	$(tests_unit_daemon_test_supervisor_OBJECTS) $(tests_unit_daemon_test_transport_OBJECTS) \
 	$(tests_unit_daemon_test_control_OBJECTS) $(tests_unit_daemon_test_store_worker_OBJECTS) \
 	$(tests_unit_daemon_test_plan_worker_OBJECTS) $(tests_unit_daemon_test_effects_OBJECTS) \

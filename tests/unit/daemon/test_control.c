@@ -73,17 +73,17 @@ response(uint64_t id, size_t rows, size_t *len)
 }
 
 static void
-on_request(void *context, uint64_t client, uint32_t uid, enum lbm_access access, const Lbm__Request *request)
+on_request(void *context, const struct lbm_control_client *client, const Lbm__Request *request)
 {
     struct fixture *f = context;
     f->requests++;
-    f->last_client = client;
-    f->last_uid = uid;
-    f->last_access = access;
+    f->last_client = client->id;
+    f->last_uid = client->uid;
+    f->last_access = client->access;
     for (int i = 0; i < f->replies; i++) {
         size_t len;
         uint8_t *frame = response(request->id, f->reply_rows, &len);
-        lbm_control_reply(f->control, client, frame, len);
+        lbm_control_reply(f->control, client->id, frame, len);
     }
 }
 

@@ -59,6 +59,7 @@ struct random_command {
     Lbm__JobGates gates;
     Lbm__JobPolicy policy;
     Lbm__Promote promote;
+    Lbm__RevokeUser revoke_user;
 };
 
 static uint64_t
@@ -180,6 +181,9 @@ draw_command(struct random_command *r, const struct lbm_view *view, struct lbm_r
     draw_member(r, view, host, rng);
     draw_loss(r, view, host, rng);
     draw_job(r, host, rng);
+    r->revoke_user = (Lbm__RevokeUser)LBM__REVOKE_USER__INIT;
+    r->revoke_user.name = r->name;
+    r->revoke_user.made_s = 1 + lbm_rng_below(rng, 100);
     r->command = (Lbm__Command)LBM__COMMAND__INIT;
     const struct {
         Lbm__Command__WhatCase what;
@@ -200,6 +204,7 @@ draw_command(struct random_command *r, const struct lbm_view *view, struct lbm_r
         {LBM__COMMAND__WHAT_JOB_SET, &r->job_set, 1},
         {LBM__COMMAND__WHAT_PROMOTE, &r->promote, 1},
         {LBM__COMMAND__WHAT_CHANGE_BACKUP, &r->change_backup, 3},
+        {LBM__COMMAND__WHAT_REVOKE_USER, &r->revoke_user, 1},
     };
     uint32_t total = 0, i = 0;
     for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)

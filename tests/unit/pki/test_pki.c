@@ -46,7 +46,8 @@ subjects_are_read_as_they_are_written(void **state)
         {.kind = LBM_PKI_AUTHORITY, .cluster = 1},
         {.kind = LBM_PKI_HOST, .cluster = UINT64_MAX, .host = 0},
         {.kind = LBM_PKI_HOST, .cluster = 0xabc, .host = LBM_HOSTS_MAX - 1},
-        {.kind = LBM_PKI_USER, .cluster = 0xabc, .user = "ann.b-c_d"},
+        {.kind = LBM_PKI_USER, .cluster = 0xabc, .user = "ann.b-c_d", .level = LBM_PKI_SUBMIT, .uid = 1000},
+        {.kind = LBM_PKI_USER, .cluster = 0xabc, .user = "root", .level = LBM_PKI_ADMIN},
     };
     (void)state;
     for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++) {
@@ -58,6 +59,8 @@ subjects_are_read_as_they_are_written(void **state)
         assert_true(read.cluster == subjects[i].cluster);
         assert_int_equal(read.host, subjects[i].host);
         assert_string_equal(read.user, subjects[i].user);
+        assert_int_equal(read.level, subjects[i].level);
+        assert_int_equal(read.uid, subjects[i].uid);
     }
 }
 
@@ -78,7 +81,18 @@ other_subjects_are_refused(void **state)
         "lbmap://00000000000000ab/host/1 ",
         "lbmap://00000000000000ab/host/1/host/2",
         "lbmap://00000000000000ab/user/",
+        "lbmap://00000000000000ab/user/a",
         "lbmap://00000000000000ab/user/a/b",
+        "lbmap://00000000000000ab/user/a/read",
+        "lbmap://00000000000000ab/user/a/read/",
+        "lbmap://00000000000000ab/user/a/read/0",
+        "lbmap://00000000000000ab/user/a/submit/0",
+        "lbmap://00000000000000ab/user/a/root/1",
+        "lbmap://00000000000000ab/user/a/admin/01",
+        "lbmap://00000000000000ab/user/a/admin/-1",
+        "lbmap://00000000000000ab/user/a/admin/4294967295",
+        "lbmap://00000000000000ab/user/a/admin/1/2",
+        "lbmap://00000000000000ab/user//admin/1",
         "lbmap://00000000000000ab/user/a b",
         "lbmap://0000000000000ab/host/1",
         "http://00000000000000ab/host/1",
@@ -352,6 +366,73 @@ damaged_lists_of_tokens_are_refused(void **state)
     assert_int_equal(lbm_identity_write(dir, LBM_IDENTITY_TOKENS, "", 0, NULL), LBM_OK);
 }
 
+/* Whatever the authority has signed. */
+static void
+certificates_for_other_keys_than_p256_are_refused(void **state)
+{
+    static const struct {
+        const char *type, *group;
+        size_t bits;
+    } rows[] = {{"EC", "P-224", 0},  {"EC", "P-384", 0},  {"EC", "P-521", 0},   {"EC", "secp256k1", 0},
+                {"RSA", NULL, 1024}, {"RSA", NULL, 3072}, {"ED25519", NULL, 0}, {"X25519", NULL, 0}};
+    struct authority authority = make_authority(CLUSTER);
+    const struct lbm_pki_subject subject = {.kind = LBM_PKI_HOST, .cluster = CLUSTER, .host = 3};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        EVP_PKEY *key = rows[i].group != NULL ? EVP_EC_gen(rows[i].group)
+                        : rows[i].bits != 0   ? EVP_RSA_gen(rows[i].bits)
+                                              : EVP_PKEY_Q_keygen(NULL, NULL, rows[i].type);
+        struct lbm_pki_subject read;
+        struct lbm_diag diag = {0};
+        X509 *certificate;
+        assert_non_null(key);
+        assert_int_equal(lbm_pki_sign(authority.ca, authority.key, key, &subject, 3600, &certificate, NULL),
+                         LBM_OK);
+        assert_int_equal(lbm_pki_check(certificate, authority.ca, time(NULL), &read, &diag), LBM_E_DENIED);
+        X509_free(certificate);
+        EVP_PKEY_free(key);
+    }
+    free_authority(&authority);
+}
+
+static void
+approvals_wait_are_decided_and_are_used_once(void **state)
+{
+    uint8_t key[LBM_PKI_HASH] = {1, 2, 3}, other[LBM_PKI_HASH] = {1, 2, 3, 4};
+    struct lbm_approval row;
+    struct lbm_approvals rows;
+    int is_new;
+    (void)state;
+    assert_int_equal(lbm_approvals_use(dir, key, 100, NULL), LBM_E_DENIED);
+    assert_int_equal(lbm_approvals_ask(dir, key, "ws1", "10.0.0.1", 100, &row, &is_new, NULL), LBM_OK);
+    assert_true(is_new && row.state == LBM_APPROVAL_WAITS);
+    assert_string_equal(row.fingerprint, "01020300000000000000000000000000");
+    assert_int_equal(lbm_approvals_use(dir, key, 100, NULL), LBM_E_DENIED); /* nobody has decided */
+    assert_int_equal(lbm_approvals_ask(dir, key, "ws1", "10.0.0.1", 101, &row, &is_new, NULL), LBM_OK);
+    assert_false(is_new);
+    assert_int_equal(lbm_approvals_ask(dir, key, "ws0", "10.0.0.1", 101, &row, &is_new, NULL), LBM_E_DENIED);
+    assert_int_equal(lbm_approvals_ask(dir, other, "ws2", "10.0.0.2", 102, &row, &is_new, NULL), LBM_OK);
+    assert_int_equal(lbm_approvals_decide(dir, "0102", 1, 103, &row, NULL), LBM_E_RANGE);
+    assert_int_equal(lbm_approvals_decide(dir, "02020300", 1, 103, &row, NULL), LBM_E_NOTFOUND);
+    assert_int_equal(lbm_approvals_decide(dir, "0102030400", 0, 103, &row, NULL), LBM_OK);
+    assert_string_equal(row.name, "ws2");
+    assert_int_equal(lbm_approvals_use(dir, other, 104, NULL), LBM_E_DENIED);
+    assert_int_equal(lbm_approvals_decide(dir, "0102030000", 1, 103, &row, NULL), LBM_OK);
+    assert_int_equal(lbm_approvals_use(dir, key, 103 + LBM_APPROVAL_S, NULL), LBM_E_DENIED); /* too late */
+    assert_int_equal(lbm_approvals_use(dir, key, 104, NULL), LBM_OK);
+    assert_int_equal(lbm_approvals_use(dir, key, 104, NULL), LBM_E_DENIED); /* replayed */
+    assert_int_equal(lbm_approvals_read(dir, 105, &rows, NULL), LBM_OK);
+    assert_int_equal(rows.n, 1);
+    int most = 0;
+    for (int i = 0; i < 3 * LBM_APPROVALS_MAX; i++) {
+        char from[16];
+        uint8_t many[LBM_PKI_HASH] = {9, (uint8_t)i};
+        snprintf(from, sizeof from, "10.1.0.%d", i % 32);
+        most += lbm_approvals_ask(dir, many, "ws", from, 106, &row, &is_new, NULL) == LBM_OK;
+    }
+    assert_int_equal(most, LBM_APPROVALS_MAX - 1);
+}
+
 int
 main(void)
 {
@@ -369,6 +450,8 @@ main(void)
         cmocka_unit_test(a_token_is_used_as_often_as_it_says_and_no_longer),
         cmocka_unit_test(only_hashes_of_tokens_are_kept),
         cmocka_unit_test(damaged_lists_of_tokens_are_refused),
+        cmocka_unit_test(certificates_for_other_keys_than_p256_are_refused),
+        cmocka_unit_test(approvals_wait_are_decided_and_are_used_once),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

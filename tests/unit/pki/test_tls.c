@@ -185,7 +185,8 @@ static struct lbm_identity
 of_a_user(struct fixture *f)
 {
     struct lbm_identity identity = make_identity(&f->authority, CLUSTER, CLIENT_HOST, 3600);
-    struct lbm_pki_subject user = {.kind = LBM_PKI_USER, .cluster = CLUSTER, .user = "ann"};
+    struct lbm_pki_subject user = {
+        .kind = LBM_PKI_USER, .cluster = CLUSTER, .user = "ann", .level = LBM_PKI_SUBMIT, .uid = 1000};
     X509_free(identity.certificate);
     assert_int_equal(lbm_pki_sign(f->authority.ca, f->authority.key, identity.key, &user, 3600,
                                   &identity.certificate, NULL),
@@ -301,10 +302,10 @@ a_client_believes_the_host_that_it_wants_alone(void **state)
 }
 
 static int
-revokes_client(void *context, uint32_t host)
+revokes_client(void *context, const struct lbm_pki_subject *subject, int64_t made_s)
 {
     (void)context;
-    return host == CLIENT_HOST;
+    return subject->kind == LBM_PKI_HOST && subject->host == CLIENT_HOST && made_s != 0;
 }
 
 static void
