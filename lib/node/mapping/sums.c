@@ -183,9 +183,8 @@ lbm_mapping_sums_lap(const struct diffuse *d, uint64_t hosts)
     return lap;
 }
 
-/* The highest stage that a host has told of. */
-static uint32_t
-stage_of(const struct diffuse *d, uint32_t host)
+uint32_t
+lbm_mapping_sums_stage(const struct diffuse *d, uint32_t host)
 {
     uint32_t stage = 0;
     for (size_t i = 0; i < d->rows.n; i++)
@@ -207,7 +206,7 @@ lbm_mapping_sums_state(const struct lbm_node *node, const struct job *job)
             (d->stage >= LBM_STAGE_REMAP && lbm_membership_is_straggler(node, member->host)))
             continue;
         const struct load_report *report = lbm_local_report_known(job, member->host);
-        int is_past = stage_of(d, member->host) > d->stage ||
+        int is_past = lbm_mapping_sums_stage(d, member->host) > d->stage ||
                       (d->stage < LBM_STAGE_REMAP && report != NULL && report->phase >= LBM_PHASE_BALANCING);
         if (!is_past)
             return SUMS_WAITING;
@@ -235,7 +234,7 @@ lbm_mapping_on_sums(struct lbm_node *node, const Lbm__Peer *message)
     struct diffuse *d = &job->diffuse;
     d->heard = sums->stage > d->heard ? sums->stage : d->heard;
     const struct sums_row *known = lbm_mapping_sums_row(d, src, sums->stage),
-                          *own = lbm_mapping_sums_row(d, node->host, stage_of(d, node->host));
+                          *own = lbm_mapping_sums_row(d, node->host, lbm_mapping_sums_stage(d, node->host));
     int is_repeated = known != NULL && known->stamp >= sums->stamp;
     if (sums->stage < d->stage) { /* it has lost the thread, or what it lacks got lost */
         if (own != NULL && (own->stage > sums->stage || is_repeated))
