@@ -30,7 +30,7 @@ uint32_t lbm_mapping_sums_lap(const struct diffuse *d, uint64_t hosts);
 uint32_t lbm_mapping_sums_stage(const struct diffuse *d, uint32_t host);
 /* Returns a host that answers quickly, to pass on what would be long on its way to another; LBM_NONE: it
  * would not be, or there is none. */
-uint32_t lbm_mapping_sums_via(const struct lbm_node *node, uint32_t to);
+uint32_t lbm_mapping_sums_relay(const struct lbm_node *node, uint32_t to);
 /* Free what was told in stages before that one, or all. */
 void lbm_mapping_sums_forget(struct diffuse *d, uint32_t stage);
 /* Free all that was told. */

@@ -372,7 +372,7 @@ send_labels(struct lbm_node *node, struct label_batch *batch, Lbm__Labels *label
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_LABELS;
     message.labels = labels;
-    uint32_t via = lbm_mapping_sums_via(node, batch->host);
+    uint32_t via = lbm_mapping_sums_relay(node, batch->host);
     labels->to = via != LBM_NONE ? 1 + batch->host : 0;
     lbm_core_send_now(node, via != LBM_NONE ? via : batch->host, &message);
 }

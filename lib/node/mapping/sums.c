@@ -94,7 +94,7 @@ send_row(struct lbm_node *node, const struct job *job, uint32_t to, uint32_t via
 }
 
 uint32_t
-lbm_mapping_sums_via(const struct lbm_node *node, uint32_t to)
+lbm_mapping_sums_relay(const struct lbm_node *node, uint32_t to)
 {
     for (size_t i = 0; i < node->view.members.n && lbm_membership_is_straggler(node, to); i++) {
         const struct lbm_member *member = &node->view.members.at[i];
@@ -158,7 +158,7 @@ lbm_mapping_sums_tell_again(struct lbm_node *node, struct job *job)
         if (member->host == node->host || !lbm_view_participates(member))
             continue;
         send_row(node, job, member->host, LBM_NONE, own);
-        uint32_t via = lbm_mapping_sums_via(node, member->host);
+        uint32_t via = lbm_mapping_sums_relay(node, member->host);
         if (via != LBM_NONE)
             send_row(node, job, member->host, via, own);
     }
