@@ -26,9 +26,11 @@ enum sums_state lbm_mapping_sums_state(const struct lbm_node *node, const struct
 const struct sums_row *lbm_mapping_sums_row(const struct diffuse *d, uint32_t host, uint32_t stage);
 /* Returns the highest lap that anybody has told of, of those hosts by their hash; 0: of any. */
 uint32_t lbm_mapping_sums_lap(const struct diffuse *d, uint64_t hosts);
+/* Returns the highest stage that a host has told of; 0: of none. */
+uint32_t lbm_mapping_sums_stage(const struct diffuse *d, uint32_t host);
 /* Returns a host that answers quickly, to pass on what would be long on its way to another; LBM_NONE: it
  * would not be, or there is none. */
-uint32_t lbm_mapping_sums_via(const struct lbm_node *node, uint32_t to);
+uint32_t lbm_mapping_sums_relay(const struct lbm_node *node, uint32_t to);
 /* Free what was told in stages before that one, or all. */
 void lbm_mapping_sums_forget(struct diffuse *d, uint32_t stage);
 /* Free all that was told. */

@@ -329,7 +329,7 @@ send_labels(struct lbm_node *node, struct label_batch *batch, Lbm__Labels *label
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_LABELS;
     message.labels = labels;
-    uint32_t via = lbm_mapping_sums_via(node, batch->host);
+    uint32_t via = lbm_mapping_sums_relay(node, batch->host);
     labels->to = via != LBM_NONE ? 1 + batch->host : 0;
     lbm_core_send_now(node, via != LBM_NONE ? via : batch->host, &message);
 }
@@ -425,8 +425,8 @@ tell(struct lbm_node *node, struct job *job, int all, int loads)
 }
 
 /* Nonzero if this host anneals quicker than another one, of which it has heard nothing for several ticks:
- * what it knows of that one would be too old. A host that has told the stage's sum, is silent, or is behind a
- * slow link is not waited for. */
+ * what it knows of that one would be too old. A host that has told of this stage, or a later one, is silent,
+ * or is behind a slow link is not waited for. */
 static int
 is_ahead(const struct lbm_node *node, const struct job *job)
 {
@@ -437,7 +437,7 @@ is_ahead(const struct lbm_node *node, const struct job *job)
     for (size_t i = 0; i < node->view.active.n; i++) {
         uint32_t host = node->view.active.at[i], number = lbm_view_number(&node->view, host);
         if (host != node->host && number < l->n_hosts && l->ticks > l->heard_tick[number] + AHEAD_TICKS &&
-            lbm_mapping_sums_row(d, host, d->stage) == NULL && !lbm_membership_is_unavailable(node, host) &&
+            lbm_mapping_sums_stage(d, host) < d->stage && !lbm_membership_is_unavailable(node, host) &&
             !lbm_membership_is_straggler(node, host))
             return 1;
     }

@@ -125,7 +125,7 @@ lbm_mapping_sums_send(struct lbm_node *node, const struct job *job, uint32_t to,
 }
 
 uint32_t
-lbm_mapping_sums_via(const struct lbm_node *node, uint32_t to)
+lbm_mapping_sums_relay(const struct lbm_node *node, uint32_t to)
 {
     for (size_t i = 0; i < node->view.members.n && lbm_membership_is_straggler(node, to); i++) {
         const struct lbm_member *member = &node->view.members.at[i];
@@ -196,7 +196,7 @@ lbm_mapping_sums_tell_again(struct lbm_node *node, struct job *job)
         if (member->host == node->host || !lbm_view_participates(member))
             continue;
         lbm_mapping_sums_send(node, job, member->host, own, SUMS_PART_OWN);
-        uint32_t via = lbm_mapping_sums_via(node, member->host);
+        uint32_t via = lbm_mapping_sums_relay(node, member->host);
         if (via != LBM_NONE)
             send_row(node, job, member->host, via, own, SUMS_PART_OWN);
     }
@@ -221,9 +221,8 @@ lbm_mapping_sums_lap(const struct diffuse *d, uint64_t hosts)
     return lap;
 }
 
-/* The highest stage that a host has told of. */
-static uint32_t
-stage_of(const struct diffuse *d, uint32_t host)
+uint32_t
+lbm_mapping_sums_stage(const struct diffuse *d, uint32_t host)
 {
     uint32_t stage = 0;
     for (size_t i = 0; i < d->rows.n; i++)
@@ -247,7 +246,7 @@ lbm_mapping_sums_state(const struct lbm_node *node, const struct job *job)
             (d->stage >= LBM_STAGE_REMAP && lbm_membership_is_straggler(node, member->host)))
             continue;
         const struct load_report *report = lbm_local_report_known(job, member->host);
-        int is_past = stage_of(d, member->host) > d->stage ||
+        int is_past = lbm_mapping_sums_stage(d, member->host) > d->stage ||
                       (d->stage < LBM_STAGE_REMAP && report != NULL && report->phase >= LBM_PHASE_BALANCING);
         if (!is_past)
             return SUMS_WAITING;
@@ -338,7 +337,7 @@ lbm_mapping_on_sums(struct lbm_node *node, const Lbm__Peer *message)
         return;
     d->heard = sums->stage > d->heard ? sums->stage : d->heard;
     const struct sums_row *known = lbm_mapping_sums_row(d, src, sums->stage),
-                          *own = lbm_mapping_sums_row(d, node->host, stage_of(d, node->host));
+                          *own = lbm_mapping_sums_row(d, node->host, lbm_mapping_sums_stage(d, node->host));
     int is_repeated = known != NULL && known->stamp >= sums->stamp;
     if (sums->stage < d->stage) { /* it has lost the thread, or what it lacks got lost */
         if (own != NULL && (own->stage > sums->stage || is_repeated))
