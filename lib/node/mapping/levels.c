@@ -13,9 +13,9 @@
 #include "node/mapping/mapping.h"
 
 enum {
-    CLUSTERS = 24,         /* that many on the coarsest level, of a share */
-    SHARES = 64,           /* of which clusters diffuse, at most: more would take more sweeps; */
-    SHARES_ALONE = 16,     /* by a host that waits for nobody */
+    CLUSTERS = 24,     /* that many on the coarsest level, of a share */
+    SHARES = 64,       /* of which clusters diffuse, or of half of the hosts: more would take more sweeps; */
+    SHARES_ALONE = 16, /* by a host that waits for nobody */
     SWEEPS_COARSEST = 150, /* half as many on each finer one, */
     SWEEPS_LEAST = 8,      /* at least */
     SWEEPS_FLAT = 30,      /* without levels */
@@ -158,7 +158,7 @@ lbm_mapping_levels_build(struct lbm_node *node, struct job *job, const struct lb
     struct lbm_levels levels = {0};
     double hosts = node->view.hosts.n != 0 ? node->view.hosts.n : 1;
     if (job->diffuse.is_tree && part == NULL)
-        hosts = fmin(hosts, patch->n_ghosts == 0 ? SHARES_ALONE : SHARES);
+        hosts = fmin(hosts, patch->n_ghosts == 0 ? SHARES_ALONE : fmax(SHARES, hosts / 2));
     double share = entry->vertices / hosts;
     double target = ceil(CLUSTERS * patch->g.n / (share > 1 ? share : 1));
     uint64_t work_max = (uint64_t)ceil((double)lbm_local_load_whole(node, entry) / hosts / (CLUSTERS / 2.0));
