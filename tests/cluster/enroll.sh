@@ -79,7 +79,20 @@ graph=$shared/graphs/4elt.graph.gz
 expect "a job" ask 1 -q submit "$graph" --name job
 expect "it settles" settles 0 job
 one_owner job "$(ask 0 jobs job --json | figure vertices /dev/stdin)"
-expect "its figures" ask 0 jobs job --json
+# J is near that of a plan for the links that the hosts have measured.
+ask 0 map job -o "$scratch/job.part" 2>"$scratch/output" || bad "map: $(cat "$scratch/output")"
+ask 0 network --json | tr -d ' \n' | sed 's/},{"host":\([0-9]*\),"name"/\n{"host":\1,"name"/g' | awk '
+    { n++; links = $0; sub(/.*"links":\[/, "", links); sub(/\].*/, "", links)
+      while (match(links, /"host":[0-9]+,"cost":[0-9]+/)) {
+          split(substr(links, RSTART, RLENGTH), part, /[:,]/)
+          row[n] = row[n] " " part[2] + 1 " " part[4]; m++
+          links = substr(links, RSTART + RLENGTH) } }
+    END { print n, m / 2, "001"; for (i = 1; i <= n; i++) print row[i] }' >"$scratch/net.graph"
+hop_bytes() { "$lbctl" "$@" --hosts "file:$scratch/net.graph" --json >"$scratch/figures" 2>"$scratch/output" && figure hop_bytes "$scratch/figures"; }
+mapped=$(hop_bytes eval "$graph" "$scratch/job.part")
+planned=$(hop_bytes plan "$graph" -o "$scratch/plan.part")
+awk -v a="${mapped:-1e99}" -v b="${planned:-0}" 'BEGIN { exit !(a <= 1.05 * b) }' && ok "J is $mapped, of a plan $planned" ||
+    bad "J is $mapped, of a plan $planned: $(cat "$scratch/output")"
 
 # A member whose address changes is found again: it comes back with another one, and says so.
 pid=$(cat "$dir/h$last/lbmapd.pid")
