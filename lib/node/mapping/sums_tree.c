@@ -238,6 +238,8 @@ lbm_mapping_tree_on_sums(struct lbm_node *node, struct job *job, const Lbm__Peer
         lbm_mapping_sums_send(node, job, message->src, &last, SUMS_PART_ALL);
         return;
     }
+    if (sums->stage > (d->total.stage > d->stage ? d->total.stage : d->stage) + 1)
+        return; /* this host lags, and will hear of it again once it does not */
     const struct sums_row *known = lbm_mapping_sums_row(d, message->src, sums->stage);
     if (known != NULL && known->stamp >= sums->stamp)
         return;
