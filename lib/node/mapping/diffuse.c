@@ -264,7 +264,8 @@ complete(struct lbm_node *node, struct job *job, struct sums_row *sum)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
     enum lbm_err err = LBM_OK;
-    LBM_ASSERT(job->diffuse.stage >= STAGE_WAVES && job->diffuse.stage <= STAGE_LAST); /* it has told of it */
+    LBM_ASSERT(place_of(job->diffuse.stage) >= STAGE_WAVES &&
+               !is_over(&job->diffuse)); /* it has told of it */
     switch (kind_of(job->diffuse.stage)) {
     case KIND_PLACES:
         err = lbm_mapping_cuts_total(node, job, entry, sum);
