@@ -94,16 +94,19 @@ take_status(struct lbmap *handle, const Lbm__Response *chunk, void *arg)
     json_t **object = arg;
     const Lbm__StatusReply *s = chunk->status;
     (void)handle;
+    char cluster[24];
     if (s == NULL)
         return LBM_OK;
+    /* 64 bits: more than JSON's numbers hold. */
+    snprintf(cluster, sizeof cluster, "0x%016" PRIx64, s->cluster);
     *object = json_pack(
-        "{s:i, s:s, s:s, s:I, s:s, s:I, s:i, s:f, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "host",
-        (int)s->host, "name", s->name, "version", s->version, "cluster", (json_int_t)s->cluster,
-        "cluster_name", s->cluster_name, "view", (json_int_t)s->view, "leader", (int)s->leader, "uptime_s",
-        s->uptime_s, "members", (int)s->members, "heard", (int)s->heard, "vertices", (json_int_t)s->vertices,
-        "handoffs", (json_int_t)s->handoffs, "plans", (json_int_t)s->plans, "messages_sent",
-        (json_int_t)s->messages_sent, "messages_received", (json_int_t)s->messages_received, "bytes_sent",
-        (json_int_t)s->bytes_sent, "bytes_received", (json_int_t)s->bytes_received);
+        "{s:i, s:s, s:s, s:s, s:s, s:I, s:i, s:f, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "host",
+        (int)s->host, "name", s->name, "version", s->version, "cluster", cluster, "cluster_name",
+        s->cluster_name, "view", (json_int_t)s->view, "leader", (int)s->leader, "uptime_s", s->uptime_s,
+        "members", (int)s->members, "heard", (int)s->heard, "vertices", (json_int_t)s->vertices, "handoffs",
+        (json_int_t)s->handoffs, "plans", (json_int_t)s->plans, "messages_sent", (json_int_t)s->messages_sent,
+        "messages_received", (json_int_t)s->messages_received, "bytes_sent", (json_int_t)s->bytes_sent,
+        "bytes_received", (json_int_t)s->bytes_received);
     if (*object == NULL)
         return LBM_E_NOMEM;
     json_object_set_new(*object, "state", json_string(s->state));
