@@ -293,14 +293,17 @@ lbm_mapping_sums_add(struct sums_row *sum, const struct sums_row *row, unsigned 
         return LBM_E_NOMEM;
     }
     if (n > sum->n) {
-        memcpy(value, sum->value, sum->n * sizeof *value);
+        if (sum->n != 0)
+            memcpy(value, sum->value, sum->n * sizeof *value);
         free(sum->value);
     }
     for (uint32_t k = 0; k < row->n; k++)
         value[k] += row->value[k];
     if (more != 0) {
-        memcpy(sample, sum->sample, (size_t)sum->n_sample * m * sizeof *sample);
-        memcpy(work, sum->sample_work, sum->n_sample * sizeof *work);
+        if (sum->n_sample != 0) {
+            memcpy(sample, sum->sample, (size_t)sum->n_sample * m * sizeof *sample);
+            memcpy(work, sum->sample_work, sum->n_sample * sizeof *work);
+        }
         memcpy(&sample[(size_t)sum->n_sample * m], row->sample, (size_t)more * m * sizeof *sample);
         memcpy(&work[sum->n_sample], row->sample_work, more * sizeof *work);
         free(sum->sample);
@@ -361,7 +364,9 @@ lbm_mapping_sums_total(const struct diffuse *d, size_t n, double *sum)
 {
     memset(sum, 0, n * sizeof *sum);
     if (d->is_tree) {
-        memcpy(sum, d->total.value, (n < d->total.n ? n : d->total.n) * sizeof *sum);
+        size_t told = n < d->total.n ? n : d->total.n;
+        if (told != 0)
+            memcpy(sum, d->total.value, told * sizeof *sum);
         return;
     }
     for (size_t i = 0; i < d->rows.n; i++)
