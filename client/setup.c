@@ -99,7 +99,7 @@ take_name(const struct lbm_option_value *given, struct lbm_setup *setup, struct 
         return lbm_diag_set(diag, LBM_E_RANGE, "--name", 0,
                             "\"%.60s\" is no name of a host: 1 to %d letters, digits, '.', '_' or '-'", name,
                             LBM_NAME_MAX);
-    snprintf(setup->name, sizeof setup->name, "%s", name);
+    snprintf(setup->name, sizeof setup->name, "%.*s", LBM_NAME_MAX, name); /* it is valid: no longer */
     return LBM_OK;
 }
 
