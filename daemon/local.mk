@@ -3,7 +3,8 @@
 noinst_LIBRARIES += daemon/libdaemon.a
 daemon_libdaemon_a_SOURCES = daemon/accept_rate.c daemon/accept_rate.h daemon/access.c daemon/access.h \
 	daemon/address.c daemon/address.h daemon/contacts.c daemon/contacts.h daemon/control.c daemon/control.h \
-	daemon/control_socket.c daemon/control_socket.h daemon/enrol.c daemon/enrol.h daemon/etcd.c daemon/etcd.h daemon/etcd_message.c \
+	daemon/control_socket.c daemon/control_socket.h daemon/enrol.c daemon/enrol.h daemon/etcd.c daemon/etcd.h \
+	daemon/etcd_message.c \
 	daemon/etcd_message.h daemon/frames.c daemon/frames.h daemon/http.c daemon/http.h daemon/inbound.c \
 	daemon/inbound.h daemon/lease_page.c daemon/lease_page.h daemon/listener.c daemon/listener.h \
 	daemon/log.c daemon/log.h daemon/outgoing.c daemon/outgoing.h daemon/plan_worker.c daemon/plan_worker.h \
@@ -23,7 +24,8 @@ daemon_lbmapd_LDADD = daemon/libdaemon.a lib/file/libfile.a lib/threads/libthrea
 	lib/pki/libpki.a \
 	lib/node/libnode.a lib/map/libmap.a lib/embed/libembed.a lib/balance/libbalance.a lib/space/libspace.a \
 	lib/host/libhost.a lib/graph/libgraph.a lib/wire/libwire.a lib/wire/libpb.a lib/base/libbase.a \
-	$(CURL_LIBS) $(JANSSON_LIBS) $(EVENT_SSL_LIBS) $(EVENT_LIBS) $(OPENSSL_LIBS) $(CONFIG_LIBS) $(SQLITE_LIBS) $(ZLIB_LIBS) $(ARCHIVE_LIBS) \
+	$(CURL_LIBS) $(JANSSON_LIBS) $(EVENT_SSL_LIBS) $(EVENT_LIBS) $(OPENSSL_LIBS) $(CONFIG_LIBS) $(SQLITE_LIBS) \
+	$(ZLIB_LIBS) $(ARCHIVE_LIBS) \
 	$(PROTOBUF_LIBS) $(host_libs) $(QHULL_LIBS) $(EXPAT_LIBS) $(PLANARITY_LIBS) $(SYSTEMD_LIBS) $(SECCOMP_LIBS) -lm
 # The example never replaces a configuration: it is installed next to it.
 lbmapconfdir = $(sysconfdir)/lbmap

@@ -10,10 +10,12 @@ SUFFIXES = .scd
 .scd:
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(SCDOC) <$< >$@.tmp && mv $@.tmp $@
 CLEANFILES += $(man_MANS)
-EXTRA_DIST += $(man_sources) README.md SECURITY.md CHANGELOG.md CONTRIBUTING.md COPYING COPYING.LESSER .clang-format .ci/run \
+EXTRA_DIST += $(man_sources) README.md SECURITY.md CHANGELOG.md CONTRIBUTING.md COPYING COPYING.LESSER \
+	.clang-format .ci/run \
 	scripts/check scripts/demo scripts/constants scripts/cycles scripts/same scripts/deps scripts/nightly \
 	docs/architecture.md docs/formats.md docs/howto-change.md docs/glossary.md docs/papers.md docs/policies.md \
-	docs/protocol.md docs/quality.md docs/reliability.md docs/tuning.md docs/tutorial.md docs/roadmap.md docs/adr docs/example.svg
+	docs/protocol.md docs/quality.md docs/reliability.md docs/tuning.md docs/tutorial.md docs/roadmap.md \
+	docs/adr docs/example.svg
 # Drawn by bench/remap.sh -p; docs/quality.md shows it.
 EXTRA_DIST += docs/figures/remap.svg docs/figures/best.svg docs/figures/adaptive.svg
 # Drawn by bench/converge.sh; docs/papers.md shows it.

@@ -24,7 +24,8 @@ noinst_LIBRARIES += sim/libexperiment.a
 sim_libexperiment_a_SOURCES = sim/experiment/change.c sim/experiment/change.h sim/experiment/change_options.c \
 	sim/experiment/change_report.c sim/experiment/change_reporter.c sim/experiment/converge.c \
 	sim/experiment/converge.h sim/experiment/converge_command.c \
-	sim/experiment/disturb.c sim/experiment/disturb.h sim/experiment/disturb_command.c sim/experiment/drift.c sim/experiment/drift.h \
+	sim/experiment/disturb.c sim/experiment/disturb.h sim/experiment/disturb_command.c sim/experiment/drift.c \
+	sim/experiment/drift.h \
 	sim/experiment/drift_command.c sim/experiment/drift_flow.c sim/experiment/drift_report.c \
 	sim/scenario/directed.c sim/scenario/directed.h sim/experiment/replay.h sim/experiment/replay_command.c \
 	sim/experiment/replay_run.c sim/experiment/replay_guest.c sim/experiment/replay_measure.c \

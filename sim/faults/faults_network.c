@@ -213,7 +213,7 @@ fault_forge(struct run *s, const struct fault *f)
 int
 fault_lie(struct run *s, const struct fault *f)
 {
-    uint32_t kind = 1 + f->c % (CLUSTER_LIES_DRAWN - 1);
+    uint32_t kind = 1 + f->c % (CLUSTER_LIES - 1);
     cluster_lie(s->cluster, host_of(s, f->a), (enum cluster_lie)kind);
     return 1;
 }

@@ -117,11 +117,13 @@ tests_unit_node_test_node_LDADD = sim/libsim.a $(node_libs) $(CMOCKA_LIBS)
 $(tests_unit_node_test_view_OBJECTS) $(tests_unit_node_test_view_sites_OBJECTS) \
 	$(tests_unit_node_test_view_snapshot_OBJECTS) $(tests_unit_node_test_shard_OBJECTS) \
 	$(tests_unit_node_test_node_swarm_OBJECTS) $(tests_unit_node_test_handoff_OBJECTS) \
-	$(tests_unit_node_test_liar_OBJECTS) $(tests_unit_node_test_rights_OBJECTS) $(tests_unit_node_test_rounds_OBJECTS) $(tests_unit_node_test_ghosts_OBJECTS) \
+	$(tests_unit_node_test_liar_OBJECTS) $(tests_unit_node_test_rights_OBJECTS) \
+	$(tests_unit_node_test_rounds_OBJECTS) $(tests_unit_node_test_ghosts_OBJECTS) \
 	$(tests_unit_node_test_view_cache_OBJECTS) $(tests_unit_node_test_load_policies_OBJECTS) \
 	$(tests_unit_node_test_history_OBJECTS) $(tests_unit_node_test_record_packed_OBJECTS) \
 	$(tests_unit_node_test_query_OBJECTS) $(tests_unit_node_test_ingest_OBJECTS) \
-	$(tests_unit_node_test_edges_OBJECTS) $(tests_unit_node_test_starts_OBJECTS) $(tests_unit_node_test_diffuse_OBJECTS) $(tests_unit_node_test_tree_OBJECTS) \
+	$(tests_unit_node_test_edges_OBJECTS) $(tests_unit_node_test_starts_OBJECTS) \
+	$(tests_unit_node_test_diffuse_OBJECTS) $(tests_unit_node_test_tree_OBJECTS) \
 	$(tests_unit_node_test_network_OBJECTS) \
 	$(tests_unit_node_test_throttle_OBJECTS) $(tests_unit_node_test_load_OBJECTS) \
 	$(tests_unit_node_test_remap_OBJECTS) $(tests_unit_node_test_admin_OBJECTS) \
