@@ -46,6 +46,12 @@ refused() {
     fi
 }
 
+# found NAME PORT: a cluster of one host, in a folder of that name.
+found() {
+    expect "$1 is founded" "$lbctl" -q init "$1" --dir "$dir/$1" --name "$1" --daemon "$daemon" \
+        --listen "127.0.0.1:$2" --address "127.0.0.1:$2"
+}
+
 # start SPEC: a cluster; then `ask N ...` is lbctl at host N.
 start() {
     expect "a cluster on $1 is up" "$lbctl" -q cluster up --hosts "$1" --dir "$dir" --daemon "$daemon"

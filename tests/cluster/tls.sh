@@ -6,11 +6,6 @@ command -v openssl >/dev/null || { skip "openssl is not installed"; exit 77; }
 port=$((20000 + RANDOM % 10000))
 mkdir -p "$dir"
 trap 'kill $(cat "$dir"/*/lbmapd.pid 2>/dev/null) 2>/dev/null; sleep 0.5; rm -rf "$scratch"' EXIT
-# found NAME PORT: a cluster of one host.
-found() {
-    expect "$1 is founded" "$lbctl" -q init "$1" --dir "$dir/$1" --name "$1" --daemon "$daemon" \
-        --listen "127.0.0.1:$2" --address "127.0.0.1:$2"
-}
 found one "$port"
 found two $((port + 1))
 # A second host of the first cluster, whose certificate s_client shows.

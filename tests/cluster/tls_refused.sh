@@ -7,10 +7,6 @@ command -v openssl >/dev/null && command -v python3 >/dev/null || { skip "openss
 port=$((20000 + RANDOM % 10000))
 mkdir -p "$dir"
 trap 'kill $(cat "$dir"/*/lbmapd.pid 2>/dev/null) 2>/dev/null; sleep 0.5; rm -rf "$scratch"' EXIT
-found() {
-    expect "$1 is founded" "$lbctl" -q init "$1" --dir "$dir/$1" --name "$1" --daemon "$daemon" \
-        --listen "127.0.0.1:$2" --address "127.0.0.1:$2"
-}
 found one "$port"
 found two $((port + 1))
 token=$("$lbctl" token create --dir "$dir/one" --uses 2)
