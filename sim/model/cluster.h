@@ -204,6 +204,7 @@ enum cluster_lie {
     CLUSTER_LIE_EPOCHS, /* it has seen epochs that nobody can have counted to */
     CLUSTER_LIE_PLACE,  /* it is far away, and finds others slow */
     CLUSTER_LIE_OTHERS, /* it hears nobody */
+    CLUSTER_LIE_VIEW,   /* it has entries of the control log that do not exist */
     CLUSTER_LIE_SUMS,   /* its vertices lie elsewhere, and sums are another */
     CLUSTER_LIES
 };

@@ -6,7 +6,7 @@
 
 #include "sim/model/internal.h"
 
-enum { FAR_US = 1000000000 };
+enum { FAR_US = 1000000000, VIEWS = 1000 };
 #define LOAD_LIE (UINT64_C(1) << 60)
 #define EPOCH_LIE (UINT64_C(1) << 61)
 #define SUM_LIE 1e15
@@ -78,6 +78,8 @@ lie_begins(struct cluster *c, uint32_t from, Lbm__Peer *message, struct lie_word
     enum cluster_lie lie = c->machine[from].lie;
     Lbm__Ping *ping = message->body_case == LBM__PEER__BODY_PING ? message->ping : NULL;
     words->ping = NULL;
+    if (lie == CLUSTER_LIE_VIEW)
+        message->view += VIEWS;
     if (lie == CLUSTER_LIE_SUMS)
         lie_about_sums(message);
     if (ping == NULL)

@@ -382,8 +382,10 @@ struct lbm_node {
     uint64_t term;            /* engine local: leader and leader_host are those of this term */
     int diverged;             /* the copy has entries that the log does not have */
     struct promotion promotion;
-    int has_ordered;    /* engine local: this life has put entries into the log */
-    uint64_t log_known; /* engine local, the leader: that many entries there are somewhere */
+    int has_ordered;              /* engine local: this life has put entries into the log */
+    uint64_t log_known;           /* engine local, the leader: that many entries there are somewhere, */
+    uint32_t log_known_by;        /* as that host says */
+    LBM_VEC(uint32_t) log_untrue; /* hosts that did not have the entries that they said they have */
     struct {
         uint32_t host[LBM_OPERATORS_MAX];
         size_t n;

@@ -119,6 +119,7 @@ lbm_node_free(struct lbm_node *node)
         free(node->log.at[i].command);
     lbm_vec_free(&node->log);
     lbm_vec_free(&node->log_waits);
+    lbm_vec_free(&node->log_untrue);
     for (size_t i = 0; i < node->appends.n; i++)
         free(node->appends.at[i].command);
     lbm_vec_free(&node->appends);

@@ -36,6 +36,16 @@ begin(struct lbm_node *node)
         p->deadline_us = node->now_us + (p->doubts_disk ? LEAD_ALONE_US : 0);
 }
 
+/* The longest copy that is told of is remembered, also when its host is not heard any more. */
+static void
+known(struct lbm_node *node)
+{
+    if (node->promotion.last <= node->log_known)
+        return;
+    node->log_known = node->promotion.last;
+    node->log_known_by = node->promotion.longest;
+}
+
 /* Nonzero if this host's log is lost: it has contacts, so there is a cluster, which it does not found again.
  */
 static int
@@ -169,7 +179,8 @@ lbm_log_confirm_behind(struct lbm_node *node, uint32_t host, uint64_t last)
     struct promotion *p = &node->promotion;
     int is_asking = p->round == PROMOTION_NONE || p->round == PROMOTION_CONFIRM;
     if (node->engine != LBM_LOG_ENGINE_LOCAL || !node->leader || node->has_ordered || node->diverged ||
-        !is_asking || last <= lbm_log_last(node) || LBM_BUG(LEAD_UNASKED))
+        !is_asking || last <= lbm_log_last(node) || lbm_log_confirm_is_untrue(node, host) ||
+        LBM_BUG(LEAD_UNASKED))
         return;
     if (p->round == PROMOTION_NONE) {
         p->since_us = node->now_us;
@@ -178,8 +189,42 @@ lbm_log_confirm_behind(struct lbm_node *node, uint32_t host, uint64_t last)
     p->doubts_disk = 1;
     p->last = last;
     p->longest = host;
-    node->log_known = last > node->log_known ? last : node->log_known;
+    known(node);
     catch_up(node);
+}
+
+int
+lbm_log_confirm_is_untrue(const struct lbm_node *node, uint32_t host)
+{
+    for (size_t i = 0; i < node->log_untrue.n; i++)
+        if (node->log_untrue.at[i] == host)
+            return 1;
+    return 0;
+}
+
+int
+lbm_log_confirm_refuted(struct lbm_node *node, uint32_t host, const Lbm__LogEntries *answer)
+{
+    struct promotion *p = &node->promotion;
+    int is_taking = p->round == PROMOTION_CATCH_UP || p->round == PROMOTION_FETCH;
+    if (!is_taking || host != p->longest || p->last <= lbm_log_last(node) || answer->n_command != 0 ||
+        answer->from != lbm_log_last(node) + 1)
+        return 0;
+    lbm_core_note(node, LBM_NOTE_WARNING,
+                  "host %" PRIu32 " said that it has the control log up to entry %" PRIu64
+                  ", and has it up to %" PRIu64 " at most: what it says of it does not count any more",
+                  host, p->last, lbm_log_last(node));
+    if (!lbm_log_confirm_is_untrue(node, host) && lbm_vec_push(&node->log_untrue, host) != LBM_OK) {
+        lbm_core_fail(node, LBM_E_NOMEM);
+        return 1;
+    }
+    if (node->log_known_by == host)
+        node->log_known = 0;
+    if (p->round == PROMOTION_FETCH)
+        lbm_log_promote_ask_again(node);
+    else
+        begin(node);
+    return 1;
 }
 
 void
@@ -198,10 +243,11 @@ lbm_log_confirm_heard(struct lbm_node *node, const Lbm__LogPosition *position, u
     p->awaited.at[at] = p->awaited.at[--p->awaited.n];
     p->n_answers++;
     p->n_behind += !position->in_step;
-    if (position->last > p->last && !node->has_ordered && !LBM_BUG(LEAD_UNASKED)) {
+    if (position->last > p->last && !node->has_ordered && !lbm_log_confirm_is_untrue(node, from) &&
+        !LBM_BUG(LEAD_UNASKED)) {
         p->last = position->last;
         p->longest = from;
-        node->log_known = p->last > node->log_known ? p->last : node->log_known;
+        known(node);
     }
     if (p->awaited.n == 0)
         end_round(node);

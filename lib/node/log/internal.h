@@ -47,6 +47,12 @@ void lbm_log_confirm_disk(struct lbm_node *node);
 void lbm_log_confirm_behind(struct lbm_node *node, uint32_t host, uint64_t last);
 /* Nonzero if entries are taken from that host, though this one is the leader. */
 int lbm_log_confirm_takes_from(const struct lbm_node *node, uint32_t host);
+/* Nonzero if the host whose copy is the longest, as it says, answers that it has nothing that this one lacks:
+ * in this life it does not count any more how much of the log that host says it has, and all are asked again.
+ */
+int lbm_log_confirm_refuted(struct lbm_node *node, uint32_t host, const Lbm__LogEntries *answer);
+/* Nonzero if that has happened with this host. */
+int lbm_log_confirm_is_untrue(const struct lbm_node *node, uint32_t host);
 /* An answer to a poll of this round. */
 void lbm_log_confirm_heard(struct lbm_node *node, const Lbm__LogPosition *position, uint32_t from);
 /* The operator takes the risk: those that have not answered are passed over. Nonzero if it waited. */
@@ -114,6 +120,8 @@ void lbm_log_store_term(struct lbm_node *node, uint32_t leader);
 void lbm_log_promote_begin_round(struct lbm_node *node, enum promotion_round round);
 /* Send LogPoll of the present round of a promotion to a host. */
 void lbm_log_promote_send_poll(struct lbm_node *node, uint32_t host);
+/* Every host that takes part must promise, once more. */
+void lbm_log_promote_ask_again(struct lbm_node *node);
 /* Ask the longest copy for what this host lacks. */
 void lbm_log_promote_fetch_rest(struct lbm_node *node);
 /* After a restart: a promotion that had asked for promises goes on. */

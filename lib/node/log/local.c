@@ -323,6 +323,8 @@ lbm_log_on_entries(struct lbm_node *node, const Lbm__Peer *message)
         diverge(node);
         return;
     }
+    if (lbm_log_confirm_refuted(node, message->src, entries))
+        return;
     hear_clock(node, message->src, entries->now_us);
     for (size_t i = 0; i < entries->n_command; i++) {
         uint64_t index = entries->from + i;

@@ -267,6 +267,12 @@ ask_promises(struct lbm_node *node)
         take_over(node);
 }
 
+void
+lbm_log_promote_ask_again(struct lbm_node *node)
+{
+    ask_promises(node);
+}
+
 /* The present round has all the answers that it will get. */
 static void
 end_round(struct lbm_node *node)
@@ -383,7 +389,8 @@ lbm_log_on_position(struct lbm_node *node, const Lbm__Peer *message)
         rival_met(node, position, message->src);
         return;
     }
-    if (p->round == PROMOTION_PROMISE && position->last > p->last) {
+    if (p->round == PROMOTION_PROMISE && position->last > p->last &&
+        !lbm_log_confirm_is_untrue(node, message->src)) {
         p->last = position->last;
         p->longest = message->src;
     }

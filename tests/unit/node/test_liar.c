@@ -344,6 +344,23 @@ absurd_loads_and_coordinates_move_nothing(void **state)
     scene_free(&scene);
 }
 
+/* A leader that starts asks who says that it has more of the log, and goes on when that one has not. */
+static void
+a_leader_that_starts_does_not_wait_for_entries_that_do_not_exist(void **state)
+{
+    struct scene scene;
+    (void)state;
+    begin(&scene, 0);
+    cluster_lie(scene.cluster, LIAR, CLUSTER_LIE_VIEW);
+    cluster_crash(scene.cluster, 0);
+    cluster_run(scene.cluster, 100000, NULL, NULL);
+    cluster_restart(scene.cluster, 0);
+    cluster_run(scene.cluster, 10000000, NULL, NULL);
+    expect_told(scene.cluster, "host 3 said that it has the control log up to entry ");
+    expect_unharmed(&scene);
+    scene_free(&scene);
+}
+
 int
 main(void)
 {
@@ -355,6 +372,7 @@ main(void)
         cmocka_unit_test(an_offer_out_of_reach_makes_no_second_owner),
         cmocka_unit_test(an_absurd_capacity_is_capped),
         cmocka_unit_test(absurd_loads_and_coordinates_move_nothing),
+        cmocka_unit_test(a_leader_that_starts_does_not_wait_for_entries_that_do_not_exist),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
