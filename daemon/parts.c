@@ -53,7 +53,6 @@ open_node(struct loop *loop, uint64_t seed, struct lbm_diag *diag)
         .failure_domain = s->host.failure_domain,
         .policy = s->policy,
         .schedule = s->schedule,
-        .evict_per_minute = s->evict.per_minute,
         .evict_share = s->evict.percent / 100,
         .operators = s->operators.at,
         .n_operators = s->operators.n,

@@ -99,12 +99,11 @@ const struct lbm_setting lbm_settings_table[] = {
     {"schedule", LBM_SETTING_SCHEDULE, 0, 0, 0, "pipelined", "",
      "How their vertices are handed over: plain, overlapped or pipelined.", AT(schedule)},
     {"evict", LBM_SETTING_GROUP, 0, 0, 0, NULL, "",
-     "How often unreachable hosts are evicted without an operator. What the whole cluster evicts counts.", 0},
-    {"evict.per_minute", LBM_SETTING_INTEGER, 0, 0, 1000, "3", "hosts",
-     "At most that many in a minute; 0: none, an operator decides.", AT(evict.per_minute)},
-    {"evict.percent", LBM_SETTING_NUMBER, 0, 0, 1000, "10", "% of the members",
-     "At most that many in ten minutes, and one in any case. More than 100: hosts that came back may be "
-     "evicted again.",
+     "How many unreachable hosts are evicted without an operator.", 0},
+    {"evict.percent", LBM_SETTING_NUMBER, 0, 0, 100, "33.4", "% of the members",
+     "That many of the members of ten minutes ago may be lost, evicted ones among them, before evictions wait "
+     "for an "
+     "operator; 0: he evicts all. A failure domain counts as one member while half of the hosts are left.",
      AT(evict.percent)},
     {"log", LBM_SETTING_LEVEL, 0, 0, 0, "info", "",
      "Least important messages that are logged: error, warning, info or debug. Read again on SIGHUP.",

@@ -121,7 +121,6 @@ struct lbm_settings {
     uint32_t policy;   /* enum lbm_job_policy_code */
     uint32_t schedule; /* 1 + enum lbm_schedule */
     struct {
-        uint32_t per_minute;
         double percent;
     } evict;
     enum lbm_note_level log;

@@ -35,6 +35,7 @@ node_log = lib/node/log/confirm.c lib/node/log/control_log.c lib/node/log/deferr
 	lib/node/log/log_requests.c lib/node/log/log_snapshot.c lib/node/log/promote.c lib/node/log/proposals.c \
 	lib/node/log/propose_right.c
 node_membership = lib/node/membership/capacity.c lib/node/membership/drain.c \
+	lib/node/membership/eviction_cap.c \
 	lib/node/membership/failure_detector.c lib/node/membership/internal.h lib/node/membership/membership.c \
 	lib/node/membership/membership.h lib/node/membership/network.c lib/node/membership/network.h \
 	lib/node/membership/peers.c lib/node/membership/straggler.c lib/node/membership/topology_links.c

@@ -137,15 +137,15 @@ struct lbm_node_config {
     /* Members that are asked while this host knows no cluster. A leader that has some does not found one. */
     const struct lbm_node_contact *contacts;
     size_t n_contacts;
-    uint32_t vertices_max;     /* refuse offers beyond that many vertices; 0: no limit */
-    uint32_t policy;           /* of jobs that ask for none, enum lbm_job_policy_code; 0: none */
-    uint32_t schedule;         /* the same, 1 + enum lbm_schedule; 0: pipelined */
-    int64_t tombstone_us;      /* finished records stay so long; 0: as is usual */
-    uint64_t seed;             /* of the node's own random stream; the shell draws it */
-    uint32_t evict_per_minute; /* automatic evictions proposed, at most; 0: none */
-    double evict_share;        /* the same in ten minutes, as a part of the members */
-    const char *version;       /* of the program, for status */
-    struct lbm_views *views;   /* for all nodes of this process, borrowed; NULL: the node's view is its own */
+    uint32_t vertices_max; /* refuse offers beyond that many vertices; 0: no limit */
+    uint32_t policy;       /* of jobs that ask for none, enum lbm_job_policy_code; 0: none */
+    uint32_t schedule;     /* the same, 1 + enum lbm_schedule; 0: pipelined */
+    int64_t tombstone_us;  /* finished records stay so long; 0: as is usual */
+    uint64_t seed;         /* of the node's own random stream; the shell draws it */
+    double evict_share;  /* hosts are evicted while no larger part of the members of ten minutes ago is lost;
+                            0: never */
+    const char *version; /* of the program, for status */
+    struct lbm_views *views; /* for all nodes of this process, borrowed; NULL: the node's view is its own */
 };
 
 #define LBM_EVENT_LIST(X)                                                                                    \

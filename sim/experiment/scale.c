@@ -429,7 +429,6 @@ scale_run(const struct scale_options *options, struct scale_result *result, stru
                                       .lose_soft = options->loss,
                                       .limited_host = LBM_NONE,
                                       .engine = LBM_LOG_ENGINE_LOCAL,
-                                      .evict_per_minute = 10,
                                       .evict_share = 0.1,
                                       .log_compact_min = 4096,
                                       .unwatched = 1,

@@ -26,9 +26,9 @@ struct cluster_options {
     uint32_t late;                         /* the last that many hosts are not started */
     uint32_t limited_host;                 /* the only host with that limit, or LBM_NONE: all */
     enum lbm_log_engine engine;
-    uint32_t evict_per_minute; /* of every host's configuration */
-    double evict_share;
-    int64_t restart_us; /* a process that ended by itself is started again after this; 0: it is not */
+    double evict_share;    /* of every host's configuration */
+    uint32_t domain_hosts; /* that many hosts one after the other are a failure domain; 0: none is declared */
+    int64_t restart_us;    /* a process that ended by itself is started again after this; 0: it is not */
     int unwatched; /* nonzero: records, messages and applications are not checked, only the control log */
     int shares;    /* nonzero: all nodes have one view in memory; what they compute of it is done once */
     int metered;   /* nonzero: cluster_meter has the time of the processor too */

@@ -200,6 +200,9 @@ new_node(struct cluster *c, uint32_t host)
     static const uint32_t first_hosts[] = {0, 1, 2, 3};
     LBM_ASSERT(c->options.operators <= sizeof first_hosts / sizeof *first_hosts);
     const struct lbm_node_contact first = {0, "127.0.0.1:7000"};
+    char domain[16] = "";
+    if (c->options.domain_hosts != 0)
+        snprintf(domain, sizeof domain, "rack%" PRIu32, host / c->options.domain_hosts);
     struct lbm_node_config config = {
         .operators = first_hosts,
         .n_operators = c->options.operators,
@@ -225,8 +228,8 @@ new_node(struct cluster *c, uint32_t host)
         .schedule = c->options.schedule,
         .vertices_max = limited ? c->options.vertices_max : 0,
         .seed = lbm_rng_next(&c->rng),
-        .evict_per_minute = c->options.evict_per_minute,
         .evict_share = c->options.evict_share,
+        .failure_domain = domain,
         .version = "test",
         .views = c->views};
     struct lbm_diag diag;

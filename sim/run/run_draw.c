@@ -125,7 +125,6 @@ draw_options(struct run *s)
                                   .large_members = s->options.seed % 2 != 0,
                                   /* every fourth: a vertex is little, so amounts are agreed first */
                                   .imbalance = s->options.seed / 2 % 4 == 0 ? 0.3 : 0,
-                                  .evict_per_minute = 60,
                                   .evict_share = 100, /* runs have many evictions in few minutes */
                                   .judged = 1,
                                   .line = s->options.line,

@@ -162,7 +162,6 @@ begin(struct scenario *s, const char *file, enum traced traced)
                                                       .delay_most_us = 300,
                                                       .sync_us = 2000,
                                                       .limited_host = LBM_NONE,
-                                                      .evict_per_minute = 60,
                                                       .evict_share = 100,
                                                       .restart_us = 500000,
                                                       .judged = 1,

@@ -84,7 +84,7 @@ set_late(struct scenario *s, const struct arguments *a, struct lbm_diag *diag)
 SETTING(seed, seed, uint64_t)
 SETTING(sync, sync_us, int64_t)
 SETTING(engine, engine, enum lbm_log_engine)
-SETTING(evictions, evict_per_minute, uint32_t)
+SETTING(evictions, evict_share, double)
 
 /* ---- time and trace ------------------------------------------------------------------------------------ */
 
@@ -515,8 +515,8 @@ const struct scenario_row scenario_rows[] = {
      NEEDS_NOTHING},
     {"late NUMBER", "that many of the last hosts are not started", NULL, set_late, NEEDS_NOTHING},
     {"room HOST NUMBER", "a host refuses what would make it more vertices", NULL, set_room, NEEDS_NOTHING},
-    {"evictions NUMBER", "a minute, at most; 60 unless told, 0: operators alone evict", NULL, set_evictions,
-     NEEDS_NOTHING},
+    {"evictions NUMBER", "the part of the members that may be lost; 1 unless told, 0: operators alone evict",
+     NULL, set_evictions, NEEDS_NOTHING},
 
     {"run TIME", "time passes", run_time, NULL, NEEDS_NOTHING},
     {"await TEXT within TIME", "until a line of the trace has the text, in which * stands for anything",

@@ -28,7 +28,7 @@ step() {
 start mesh:2x3
 "$lbctl" -q cluster down --dir "$dir"
 for host in 0 1 2 3 4 5; do
-    echo 'evict = { per_minute = 0; percent = 0.0; };' >>"$dir/h$host/lbmapd.conf"
+    echo 'evict = { percent = 0.0; };' >>"$dir/h$host/lbmapd.conf"
 done
 expect "it is up again, and nobody is evicted" "$lbctl" -q cluster up --dir "$dir" --daemon "$daemon"
 expect "gen" "$lbctl" -q gen lattice:30x30 -o "$scratch/guest.graph"

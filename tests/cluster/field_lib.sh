@@ -73,7 +73,7 @@ field_start() {
         "$lbctl" -q gen airfoil:15606 -o "$graph" || exit 99
     fi
     expect "it stops" "$lbctl" -q cluster down --dir "$dir"
-    for host in "$dir"/h*; do echo 'evict = { per_minute = 1000; percent = 1000; };' >>"$host/lbmapd.conf"; done
+    for host in "$dir"/h*; do echo 'evict = { percent = 100.0; };' >>"$host/lbmapd.conf"; done
     expect "and is up, evicting without limit" "$lbctl" -q cluster up --dir "$dir" --daemon "$daemon"
     expect "submit" ask 0 -q submit "$graph" --name job
     expect "it settles" settles 0 job --json

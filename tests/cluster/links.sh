@@ -14,7 +14,7 @@ ip link add br0 type bridge && ip link set br0 up
 bridge=(br0 br0 br0 br0)
 lay_out mesh:2x2
 for host in 0 1 2 3; do
-    echo 'evict = { per_minute = 1000; percent = 1000; };' >>"$dir/h$host/lbmapd.conf"
+    echo 'evict = { percent = 100.0; };' >>"$dir/h$host/lbmapd.conf"
 done
 run_all "four daemons hear each other over the switch"
 "$lbctl" -q gen airfoil:4000 -o "$scratch/mesh.graph"

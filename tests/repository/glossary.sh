@@ -9,13 +9,13 @@ trap 'rm -rf "$scratch"' EXIT
 
 plain='
 accept ack acked activate active add admin again agreed alive all allotted alone answer answered any append
-application applied apply arrived ask attach await batch begin behind bootstrap broken budget build but cache came
+application applied apply arrived ask attach await batch begin behind bootstrap broken budget build but cache came cap
 chain changed charge check choice choose cluster compact compare confirm connected content continue cool cooled copy core
 count covered created deadline deaf decide decided decision deferred deleted departed derive dial disk dispatch done draw drawn
-diffuse drift drop due early effect emit end engine enter entries entry error event excess exhausted explain external fail fetch
+diffuse drift drop due early effect emit end engine enter entries entry error event evict evicted eviction excess exhausted explain external fail fetch
 fill fin find finish finished fit flush fn follow for force forget free from gain gather give given gone granular ha halve halved
 hand hash head heard hello here hold i id if index inherit init inner install internal jump known lag lapsed large last
-learn leave left limit list local locate look lossy map may mean measured member membership merged message met most movable
+learn leave left limit list local locate look losses lossy map may mean measured member membership merged message met most movable
 move mutant name named near nearest neighbour net new node note notice now number of offer on open operator other outstanding over
 pack packed part participate pay payload peer pending persist persisted ping pinned place plan planned planning poll possible
 predicted present promote propose pump push put query reach read ready reason receive recover refuted relay released remove removed

@@ -15,6 +15,12 @@ struct suspector {
     int64_t since_us, heard_us;
 };
 
+/* A host that the log evicted, and when this host learned of it. */
+struct eviction {
+    uint32_t host;
+    int64_t seen_us;
+};
+
 /* A peer's place in time. */
 struct peer {
     uint32_t host;
@@ -29,6 +35,7 @@ struct peer {
     uint64_t vertices; /* as its load reports say, all jobs */
     uint64_t lag, view;
     int backup_lost;                      /* it says that its backup is unreachable */
+    int64_t evict_us;                     /* its eviction was proposed last; 0: never */
     int64_t suspect_us;                   /* since when this host suspects it; 0: it does not */
     LBM_VEC(struct suspector) suspectors; /* others that do */
     int is_doubted;                       /* in node->doubted: somebody else suspects it, or did lately */
@@ -336,7 +343,6 @@ struct lbm_node {
     const struct log_engine *log_engine; /* what differs between the engines; since the start */
     int may_found;                       /* engine external: this host founds the cluster if nobody has */
     uint32_t log_compact_min;            /* entries between snapshots; 0: as is usual */
-    uint32_t evict_per_minute;
     double evict_share;
 
     struct replication_log replication;
@@ -348,19 +354,19 @@ struct lbm_node {
     LBM_VEC(struct checkpoint) checkpoints;
     LBM_VEC(struct id_wait) id_waits;
     LBM_VEC(struct edge_answer) edge_answers;
-    uint64_t life;              /* drawn when it started */
-    LBM_VEC(int64_t) evictions; /* when this host learned of the last ones */
-    uint64_t evictions_seen;    /* up to this view */
-    int64_t cut_off_us;         /* when this host last heard of hardly anybody; 0: never */
-    int64_t withheld_us;        /* an eviction beyond the cap was last told; 0: never */
-    int64_t draining_us;        /* when this host learned that it drains; 0: it does not */
-    int64_t drain_us;           /* next look at what is still to give away */
-    int64_t propose_us;         /* no proposal of this host's own before */
-    int64_t evicted_us;         /* when this host learned that it is evicted; 0: it is not */
-    int64_t expected_us;        /* deadline the shell was last told */
-    uint32_t health;            /* 0: well; more: was starved lately, and trusts its own suspicions less */
-    int64_t health_us;          /* when health gets better by one */
-    int resetting;              /* a RESET is being stored, with this transaction: */
+    uint64_t life;                      /* drawn when it started */
+    LBM_VEC(struct eviction) evictions; /* of the last ten minutes */
+    uint64_t evictions_seen;            /* up to this view */
+    int64_t cut_off_us;                 /* when this host last heard of hardly anybody; 0: never */
+    int64_t withheld_us;                /* an eviction beyond the cap was last told; 0: never */
+    int64_t draining_us;                /* when this host learned that it drains; 0: it does not */
+    int64_t drain_us;                   /* next look at what is still to give away */
+    int64_t propose_us;                 /* no proposal of this host's own before */
+    int64_t evicted_us;                 /* when this host learned that it is evicted; 0: it is not */
+    int64_t expected_us;                /* deadline the shell was last told */
+    uint32_t health;   /* 0: well; more: was starved lately, and trusts its own suspicions less */
+    int64_t health_us; /* when health gets better by one */
+    int resetting;     /* a RESET is being stored, with this transaction: */
     uint64_t reset_id;
 
     uint64_t incarnation;

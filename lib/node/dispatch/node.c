@@ -73,7 +73,6 @@ lbm_node_new(const struct lbm_node_config *config, struct lbm_node **out, struct
     node->tombstone_us = config->tombstone_us != 0 ? config->tombstone_us : TOMBSTONE_US;
     node->engine = config->engine;
     node->views = config->views;
-    node->evict_per_minute = config->evict_per_minute;
     node->evict_share = config->evict_share;
     LBM_ASSERT(config->n_operators <= LBM_OPERATORS_MAX);
     node->operators_of.n = config->n_operators;

@@ -243,6 +243,8 @@ lbm_log_confirm_heard(struct lbm_node *node, const Lbm__LogPosition *position, u
     p->awaited.at[at] = p->awaited.at[--p->awaited.n];
     p->n_answers++;
     p->n_behind += !position->in_step;
+    if (from == node->log_known_by && position->last < node->log_known)
+        node->log_known = position->last; /* it takes back what it said */
     if (position->last > p->last && !node->has_ordered && !lbm_log_confirm_is_untrue(node, from) &&
         !LBM_BUG(LEAD_UNASKED)) {
         p->last = position->last;

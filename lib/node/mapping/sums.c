@@ -317,6 +317,16 @@ lbm_mapping_sums_add(struct sums_row *sum, const struct sums_row *row, unsigned 
     return LBM_OK;
 }
 
+/* This host has gone past a stage that another one is in, and has yet to tell what it adds to its own: it
+ * says where it is, with a row that counts in no sum. */
+static void
+tell_place(struct lbm_node *node, const struct job *job, uint32_t to)
+{
+    const struct diffuse *d = &job->diffuse;
+    struct sums_row row = {.host = node->host, .stage = d->stage, .stamp = d->stamp, .hosts = ~d->hosts};
+    lbm_mapping_sums_send(node, job, to, &row, SUMS_PART_OWN);
+}
+
 void
 lbm_mapping_on_sums(struct lbm_node *node, const Lbm__Peer *message)
 {
@@ -345,6 +355,8 @@ lbm_mapping_on_sums(struct lbm_node *node, const Lbm__Peer *message)
     if (sums->stage < d->stage) { /* it has lost the thread, or what it lacks got lost */
         if (own != NULL && (own->stage > sums->stage || is_repeated))
             lbm_mapping_sums_send(node, job, src, own, SUMS_PART_OWN);
+        else if (own == NULL)
+            tell_place(node, job, src);
         return;
     }
     if (is_repeated)

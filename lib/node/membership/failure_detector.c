@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Silence, suspicion, eviction (protocol.md section 8). A host is suspected when nothing is heard of it over
- * the very connections that carry data. Eviction is proposed when two hosts suspect it for a while, seldom
- * enough that a dead switch does not dissolve a cluster, and never by a host that has reason to doubt
- * itself: one that was not running, or that suspects most of the others. */
+ * the very connections that carry data. Eviction is proposed when two hosts suspect it for a while, while
+ * most hosts are left (eviction_cap.c), and never by a host that has reason to doubt itself: one that was not
+ * running, or that suspects most of the others. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "node/membership/internal.h"
 #include "node/membership/membership.h"
 
-enum { MINUTE_US = 60000000, TEN_MINUTES_US = 600000000, HEALTH_STEP_US = 10000000, SUSPECTS_MAX = 256 };
+enum { MINUTE_US = 60000000, HEALTH_STEP_US = 10000000, SUSPECTS_MAX = 256 };
 
 int
 lbm_membership_may_propose(const struct lbm_node *node)
@@ -181,36 +181,20 @@ lbm_membership_detector_view_changed(struct lbm_node *node, int all)
         node->evictions_seen = node->view.index;
     for (size_t i = 0; i < node->view.departed.n; i++)
         if (node->view.departed.at[i].evicted && node->view.departed.at[i].view > node->evictions_seen) {
-            if (lbm_vec_push(&node->evictions, node->now_us) != LBM_OK)
-                lbm_core_fail(node, LBM_E_NOMEM);
+            lbm_membership_evicted(node, node->view.departed.at[i].host);
             lbm_core_note(node, LBM_NOTE_INFO, "host %" PRIu32 " is evicted; host %" PRIu32 " takes over",
                           node->view.departed.at[i].host, node->view.departed.at[i].successor);
         }
     node->evictions_seen = node->view.index;
 }
 
-/* Nonzero if the cap on automatic evictions leaves room for one more. */
-static int
-may_evict(struct lbm_node *node)
-{
-    size_t kept = 0, in_minute = 0;
-    for (size_t i = 0; i < node->evictions.n; i++) {
-        if (node->now_us - node->evictions.at[i] >= TEN_MINUTES_US)
-            continue;
-        in_minute += node->now_us - node->evictions.at[i] < MINUTE_US;
-        node->evictions.at[kept++] = node->evictions.at[i];
-    }
-    node->evictions.n = kept;
-    double share = node->evict_share * (double)node->view.members.n;
-    return in_minute < node->evict_per_minute && (double)kept < (share > 1 ? share : 1);
-}
-
 static void
-propose_evict(struct lbm_node *node, const struct lbm_member *member)
+propose_evict(struct lbm_node *node, const struct lbm_member *member, struct peer *peer)
 {
-    if (!lbm_membership_may_propose(node))
+    int is_proposed = peer->evict_us != 0 && node->now_us - peer->evict_us < APPEND_AGAIN_US;
+    if (is_proposed || node->appends.n >= PROPOSALS_MAX)
         return;
-    node->propose_us = node->now_us + APPEND_AGAIN_US;
+    peer->evict_us = node->now_us;
     lbm_core_note(node, LBM_NOTE_WARNING,
                   "host %" PRIu32 " (%s) is unreachable, and others say so too: evicting it", member->host,
                   member->name);
@@ -223,19 +207,49 @@ propose_evict(struct lbm_node *node, const struct lbm_member *member)
     node->raise->log_append_suspicion(node, &command, member->host);
 }
 
-/* The cap leaves no room: an operator has to decide, and hears of it once a minute. */
-static void
-withhold(struct lbm_node *node, const struct lbm_member *member)
+/* Nonzero if this host may say now that it evicts nobody, once a minute. */
+static int
+may_tell(struct lbm_node *node)
 {
     if (node->withheld_us != 0 && node->now_us - node->withheld_us < MINUTE_US)
-        return;
+        return 0;
     node->withheld_us = node->now_us;
-    lbm_core_note(
-        node, LBM_NOTE_WARNING,
-        "host %" PRIu32
-        " (%s) is unreachable, but as many hosts were evicted lately as the configuration allows: it "
-        "stays, and what it has stands still, until lbctl evict %" PRIu32,
-        member->host, member->name, member->host);
+    return 1;
+}
+
+/* Too many are lost for this host to decide: an operator hears of it. */
+static void
+withhold(struct lbm_node *node, const struct lbm_member *member, const struct losses *losses)
+{
+    if (may_tell(node))
+        lbm_core_note(
+            node, LBM_NOTE_WARNING,
+            "host %" PRIu32 " (%s) is unreachable, but with it %" PRIu32 " of the %" PRIu32
+            " members of the last ten minutes are lost, more than the configuration allows: it stays, and "
+            "what it has stands still, until lbctl evict %" PRIu32,
+            member->host, member->name, losses->lost, losses->hosts, member->host);
+}
+
+static void
+evict_or_withhold(struct lbm_node *node, const struct lbm_member *member, struct peer *peer)
+{
+    struct losses losses;
+    if (lbm_membership_losses(node, &losses) != LBM_OK)
+        lbm_core_fail(node, LBM_E_NOMEM);
+    else if (lbm_membership_may_evict(node, &losses))
+        propose_evict(node, member, peer);
+    else
+        withhold(node, member, &losses);
+}
+
+/* Nonzero if nobody could take over from that member now: it stays, and may come back, as may its backup. */
+static int
+has_no_successor(const struct lbm_node *node, const struct lbm_member *member)
+{
+    const struct peer *backup =
+        member->backup != LBM_NONE ? lbm_membership_peer_known(node, member->backup) : NULL;
+    return (!lbm_view_in_sync(&node->view, member) && !LBM_BUG(EVICT_WITHOUT_INSYNC)) ||
+           (backup != NULL && member->backup != node->host && backup->suspect_us != 0);
 }
 
 static void
@@ -250,16 +264,13 @@ judge(struct lbm_node *node, const struct lbm_member *member, struct peer *peer)
     if (peer->suspect_us == 0 || node->now_us - peer->suspect_us < CONFIRM_US)
         return;
     int orders_log = !node->view.external && node->view.leader == member->host;
-    if (orders_log || (!lbm_view_in_sync(&node->view, member) && !LBM_BUG(EVICT_WITHOUT_INSYNC)))
-        return; /* it would be refused: another must be promoted first, or nobody could take over */
+    if (orders_log || has_no_successor(node, member))
+        return; /* another must be promoted first, or nobody could take over */
     /* After a cut connections come back one by one: what this host and the others think is of before. */
     if (node->cut_off_us != 0 && node->now_us - node->cut_off_us < SUSPECT_US + CONFIRM_US)
         return;
-    int is_confirmed = confirmed_by_others(node, peer) >= 1;
-    if (is_confirmed && may_evict(node))
-        propose_evict(node, member);
-    else if (is_confirmed)
-        withhold(node, member);
+    if (confirmed_by_others(node, peer) >= 1)
+        evict_or_withhold(node, member, peer);
 }
 
 void
@@ -280,6 +291,13 @@ lbm_membership_detector_timer(struct lbm_node *node)
     /* Whoever hears of hardly anybody is itself the one cut off. */
     int is_cut_off = watched > 1 && 2 * suspected > watched;
     node->cut_off_us = is_cut_off ? node->now_us : node->cut_off_us;
+    if (is_cut_off && may_tell(node))
+        lbm_core_note(
+            node, LBM_NOTE_WARNING,
+            "%zu of %zu other hosts are unreachable: this host takes itself to be the one that is cut off, "
+            "and "
+            "evicts nobody until it hears more than half of them; if they are lost, run lbctl evict",
+            suspected, watched);
     for (size_t i = 0; i < node->watched.n && node->failed == LBM_OK; i++) {
         const struct lbm_member *member = lbm_view_member(&node->view, node->watched.at[i]);
         struct peer *peer = lbm_membership_peer_of(node, node->watched.at[i]);

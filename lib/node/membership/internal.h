@@ -5,6 +5,21 @@
 
 #include "node/core/core.h"
 
+/* ---- eviction_cap.c ---- */
+
+/* The members of the last ten minutes, and of them those that this host takes to be lost: evicted and not
+ * back, or not heard. The same of failure domains; 0 if some host declares none. */
+struct losses {
+    uint32_t hosts, lost, domains, lost_domains;
+};
+
+/* The log says that a host is evicted. */
+void lbm_membership_evicted(struct lbm_node *node, uint32_t host);
+/* Count. Errors: LBM_E_NOMEM. */
+enum lbm_err lbm_membership_losses(struct lbm_node *node, struct losses *losses) LBM_MUST_CHECK;
+/* Nonzero if hosts may be evicted without an operator when that many are lost. */
+int lbm_membership_may_evict(const struct lbm_node *node, const struct losses *losses);
+
 /* ---- failure_detector.c ---- */
 
 /* A ping names the hosts that its sender suspects; one that it does not name is not suspected by it any more.

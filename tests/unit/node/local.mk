@@ -1,7 +1,7 @@
 # tests/unit/node
 unit_node_short_tests = tests/unit/node/test_admin tests/unit/node/test_starts \
 	tests/unit/node/test_remap tests/unit/node/test_diffuse tests/unit/node/test_tree tests/unit/node/test_edges \
-	tests/unit/node/test_ghosts tests/unit/node/test_handoff tests/unit/node/test_history \
+	tests/unit/node/test_evictions tests/unit/node/test_ghosts tests/unit/node/test_handoff tests/unit/node/test_history \
 	tests/unit/node/test_ingest tests/unit/node/test_liar tests/unit/node/test_log tests/unit/node/test_network \
 	tests/unit/node/test_node tests/unit/node/test_query tests/unit/node/test_record_packed \
 	tests/unit/node/test_rights tests/unit/node/test_rounds tests/unit/node/test_shard \
@@ -27,6 +27,10 @@ tests_unit_node_test_liar_SOURCES = tests/unit/node/test_liar.c tests/unit/node/
 	tests/unit/node/cluster_fixture.h
 tests_unit_node_test_liar_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
 tests_unit_node_test_liar_LDADD = $(tests_unit_node_test_node_LDADD)
+tests_unit_node_test_evictions_SOURCES = tests/unit/node/test_evictions.c tests/unit/node/cluster_fixture.c \
+	tests/unit/node/cluster_fixture.h
+tests_unit_node_test_evictions_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
+tests_unit_node_test_evictions_LDADD = $(tests_unit_node_test_node_LDADD)
 tests_unit_node_test_rights_SOURCES = tests/unit/node/test_rights.c tests/unit/node/cluster_fixture.c \
 	tests/unit/node/cluster_fixture.h
 tests_unit_node_test_rights_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
@@ -118,6 +122,7 @@ $(tests_unit_node_test_view_OBJECTS) $(tests_unit_node_test_view_sites_OBJECTS) 
 	$(tests_unit_node_test_view_snapshot_OBJECTS) $(tests_unit_node_test_shard_OBJECTS) \
 	$(tests_unit_node_test_node_swarm_OBJECTS) $(tests_unit_node_test_handoff_OBJECTS) \
 	$(tests_unit_node_test_liar_OBJECTS) $(tests_unit_node_test_rights_OBJECTS) \
+	$(tests_unit_node_test_evictions_OBJECTS) \
 	$(tests_unit_node_test_rounds_OBJECTS) $(tests_unit_node_test_ghosts_OBJECTS) \
 	$(tests_unit_node_test_view_cache_OBJECTS) $(tests_unit_node_test_load_policies_OBJECTS) \
 	$(tests_unit_node_test_history_OBJECTS) $(tests_unit_node_test_record_packed_OBJECTS) \

@@ -148,7 +148,6 @@ few_vertices_that_move_change_no_shares(void **state)
     struct cluster_options options = scene_without_faults;
     struct scene scene;
     options.imbalance = 0.3;
-    options.evict_per_minute = 60;
     options.evict_share = 100;
     options.delay_most_us = 20000;
     scene_new(&scene, "mesh:26x2", "lattice:14x14", &options);

@@ -325,7 +325,6 @@ hosts_that_go_leave_the_others_connected(void **state)
     (void)state;
     struct scene scene;
     struct cluster_options options = measured_sites();
-    options.evict_per_minute = 60;
     options.evict_share = 100;
     options.engine = LBM_LOG_ENGINE_EXTERNAL;
     scene_new(&scene, "ring:16", "lattice:16x8", &options);

@@ -47,7 +47,6 @@ run(const char *hosts, int shares)
                                       .limited_host = LBM_NONE,
                                       .late = h.n - 1,
                                       .log_compact_min = 16,
-                                      .evict_per_minute = 10,
                                       .evict_share = 0.5,
                                       .unwatched = 1,
                                       .shares = shares,
