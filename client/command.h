@@ -13,7 +13,8 @@ extern const struct lbm_command lbm_command_plan, lbm_command_eval, lbm_command_
 extern const struct lbm_command lbm_command_cluster, lbm_command_status, lbm_command_hosts, lbm_command_jobs;
 extern const struct lbm_command lbm_command_submit, lbm_command_wait, lbm_command_map, lbm_command_locate;
 extern const struct lbm_command lbm_command_plot, lbm_command_cancel, lbm_command_events, lbm_command_log;
-extern const struct lbm_command lbm_command_join, lbm_command_drain, lbm_command_leave, lbm_command_evict;
+extern const struct lbm_command lbm_command_join, lbm_command_drain, lbm_command_leave, lbm_command_evict,
+    lbm_command_maintain;
 extern const struct lbm_command lbm_command_set, lbm_command_explain, lbm_command_trace;
 extern const struct lbm_command lbm_command_network, lbm_command_init, lbm_command_token, lbm_command_enroll;
 extern const struct lbm_command lbm_command_revoke, lbm_command_pki, lbm_command_approve;

@@ -8,7 +8,7 @@ client_libclient_a_SOURCES = lib/api/call.c lib/api/call.h client/approve.c clie
 	client/events.c client/explain.c client/format_data.c client/format_drawing.c client/format_launch.c \
 	client/format_text.c client/formats.c client/formats.h client/gen.c client/graph_file.c client/graph_file.h \
 	client/guest.c client/guest.h client/init.c client/interrupt.c client/interrupt.h client/jobs.c client/launch.c \
-	client/launch.h client/links.c client/links.h client/log.c client/map.c client/members.c client/network.c \
+	client/launch.h client/links.c client/links.h client/log.c client/maintain.c client/map.c client/members.c client/members.h client/network.c \
 	client/omega_links.c client/omega_links.h \
 	client/output.c client/output.h client/pins.c client/pins.h client/pki.c client/pki_key.c client/pki_key.h \
 	client/plan.c client/policy.c client/policy.h \

@@ -29,6 +29,7 @@ static const struct lbm_command *const commands[] = {
     &lbm_command_drain,
     &lbm_command_leave,
     &lbm_command_evict,
+    &lbm_command_maintain,
     &lbm_command_set,
     &lbm_command_log,
     &lbm_command_trace,

@@ -8,6 +8,7 @@
 
 #include "client/daemon.h"
 #include "client/links.h"
+#include "client/members.h"
 #include "client/policy.h"
 
 /* ---- which host ---------------------------------------------------------------------------------------- */
@@ -46,9 +47,8 @@ take_named(struct lbmap *handle, const Lbm__Response *chunk, void *arg)
     return LBM_OK;
 }
 
-/* The host that the command line names, or the daemon's own. */
-static enum lbm_status
-find_host(struct lbm_daemon *daemon, uint32_t *host)
+enum lbm_status
+lbm_members_find(struct lbm_daemon *daemon, uint32_t *host)
 {
     const struct lbm_cli *client = daemon->client;
     struct search search = {client->n_operands != 0 ? client->operand[0] : NULL, LBM_NONE};
@@ -72,7 +72,19 @@ find_host(struct lbm_daemon *daemon, uint32_t *host)
 
 /* ---- asking for a change ------------------------------------------------------------------------------- */
 
-/* Find the host, ask for the change of it. */
+enum lbm_status
+lbm_members_change(struct lbm_daemon *daemon, Lbm__HostChange *change)
+{
+    enum lbm_status status = lbm_members_find(daemon, &change->host);
+    if (status != LBM_STATUS_DONE)
+        return status;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_HOST_CHANGE;
+    request.host_change = change;
+    return lbm_daemon_ask(daemon, &request, NULL, NULL);
+}
+
+/* Connect, and ask for the change. */
 static enum lbm_status
 run_change(const struct lbm_cli *client, double timeout_s, Lbm__HostChange *change)
 {
@@ -80,13 +92,7 @@ run_change(const struct lbm_cli *client, double timeout_s, Lbm__HostChange *chan
     enum lbm_status status = lbm_daemon_open(&daemon, client, NULL, (unsigned)(timeout_s * 1000), 0);
     if (status != LBM_STATUS_DONE)
         return status;
-    status = find_host(&daemon, &change->host);
-    if (status == LBM_STATUS_DONE) {
-        Lbm__Request request = LBM__REQUEST__INIT;
-        request.what_case = LBM__REQUEST__WHAT_HOST_CHANGE;
-        request.host_change = change;
-        status = lbm_daemon_ask(&daemon, &request, NULL, NULL);
-    }
+    status = lbm_members_change(&daemon, change);
     lbm_daemon_close(&daemon);
     return status;
 }
@@ -233,7 +239,7 @@ find_enrolled(struct lbm_daemon *daemon, uint32_t *host)
     char *end;
     unsigned long id = strtoul(text, &end, 10);
     if (text[0] < '0' || text[0] > '9' || *end != '\0' || id >= LBM_HOSTS_MAX)
-        return find_host(daemon, host);
+        return lbm_members_find(daemon, host);
     *host = (uint32_t)id;
     return LBM_STATUS_DONE;
 }

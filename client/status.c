@@ -223,6 +223,9 @@ add_standing(json_t *row, const Lbm__HostEntry *h)
     json_object_set_new(row, "lag", json_integer((json_int_t)h->lag));
     json_object_set_new(row, "view", json_integer((json_int_t)h->view));
     json_object_set_new(row, "suspectors", json_integer(h->suspectors));
+    json_object_set_new(row, "maintenance_s",
+                        h->maintenance_s > 0 ? json_real(h->maintenance_s) : json_null());
+    json_object_set_new(row, "maintenance_reason", json_string(h->maintenance_reason));
     json_object_set_new(row, "backup_text", json_string(backup));
     json_object_set_new(row, "insync_text", json_string(!taking ? "" : h->insync ? "yes" : "NO"));
 }
@@ -245,9 +248,10 @@ host_object(const Lbm__HostEntry *h)
     json_t *row = json_pack("{s:i, s:s, s:s, s:s, s:b, s:s, s:f, s:f, s:I, s:o, s:s, s:o}", "host",
                             (int)h->host, "name", h->name, "address", h->address, "state", h->state,
                             "reachable", (int)h->reachable, "reachable_text",
-                            !h->reachable ? "NO"
-                            : h->deaf     ? "one way"
-                                          : "yes",
+                            !h->reachable && h->maintenance_s > 0 ? "away"
+                            : !h->reachable                       ? "NO"
+                            : h->deaf                             ? "one way"
+                                                                  : "yes",
                             "last_heard_s", h->last_heard_s, "capacity", h->capacity, "vertices",
                             (json_int_t)h->vertices, "links", links, "links_text", text, "site", site);
     if (row != NULL)
@@ -290,8 +294,9 @@ const struct lbm_command lbm_command_hosts = {
     .name = "hosts",
     .text = "list the hosts of the cluster",
     .help =
-        "One line a host: state, whether (one way: it does not hear the asked one) and when it was last "
-        "heard, capacity, vertices, the backup that "
+        "One line a host: state, whether (one way: it does not hear the asked one; away: in maintenance) and "
+        "when "
+        "it was last heard, capacity, vertices, the backup that "
         "holds copies of its records, whether they are complete, how many changes the copy lags behind, "
         "how many hosts suspect it, and its links. Of an evicted host, the successor; ? until it has taken "
         "over. A narrow terminal shows less; --json has all.",

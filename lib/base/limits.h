@@ -34,13 +34,15 @@
 
 /* Wire. One frame carries at most a batch; a peer that announces more is cut off before allocation. */
 #define LBM_FRAME_BYTES_MAX (4u << 20)
-#define LBM_UNKNOWN_JOBS_MAX 16        /* that one lease names */
-#define LBM_BATCH_VERTICES_MAX 256     /* protocol.md section 1 */
-#define LBM_BATCH_BYTES_MAX (1u << 20) /* protocol.md section 1 */
-#define LBM_NAME_MAX 63                /* host and job names: a DNS label */
-#define LBM_ADDRESS_MAX 255            /* host:port, a DNS name */
-#define LBM_PAYLOAD_MAX (1u << 18)     /* of an application, a vertex: some still fit one batch */
-#define LBM_LEASE_US 8000000           /* what a backup grants at a time (protocol.md section 5) */
+#define LBM_UNKNOWN_JOBS_MAX 16                       /* that one lease names */
+#define LBM_BATCH_VERTICES_MAX 256                    /* protocol.md section 1 */
+#define LBM_BATCH_BYTES_MAX (1u << 20)                /* protocol.md section 1 */
+#define LBM_REASON_MAX 127                            /* bytes that say why a host is in maintenance */
+#define LBM_MAINTENANCE_US_MAX UINT64_C(604800000000) /* a week */
+#define LBM_NAME_MAX 63                               /* host and job names: a DNS label */
+#define LBM_ADDRESS_MAX 255                           /* host:port, a DNS name */
+#define LBM_PAYLOAD_MAX (1u << 18) /* of an application, a vertex: some still fit one batch */
+#define LBM_LEASE_US 8000000       /* what a backup grants at a time (protocol.md section 5) */
 /* The longest lease that any version of lbmap has granted: a daemon may start after one of another version.
  */
 #define LBM_LEASE_EVER_US (LBM_LEASE_US > 8000000 ? LBM_LEASE_US : 8000000)

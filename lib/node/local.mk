@@ -36,7 +36,8 @@ node_log = lib/node/log/confirm.c lib/node/log/control_log.c lib/node/log/deferr
 	lib/node/log/propose_right.c
 node_membership = lib/node/membership/capacity.c lib/node/membership/drain.c \
 	lib/node/membership/eviction_cap.c \
-	lib/node/membership/failure_detector.c lib/node/membership/internal.h lib/node/membership/membership.c \
+	lib/node/membership/failure_detector.c lib/node/membership/internal.h lib/node/membership/maintenance.c \
+	lib/node/membership/membership.c \
 	lib/node/membership/membership.h lib/node/membership/network.c lib/node/membership/network.h \
 	lib/node/membership/peers.c lib/node/membership/straggler.c lib/node/membership/topology_links.c
 node_records = lib/node/records/record_batch.c lib/node/records/record_batch.h lib/node/records/record_packed.c \
@@ -46,7 +47,8 @@ node_local = lib/node/local/job_table.c lib/node/local/local.h lib/node/local/re
 node_core = lib/node/core/core.h lib/node/core/effects.c lib/node/core/events.h lib/node/core/persist.c \
 	lib/node/core/persist.h lib/node/core/state.h lib/node/core/timeouts.h lib/node/core/transitions.c \
 	lib/node/core/transitions.h
-node_view = lib/node/view/hosts.c lib/node/view/internal.h lib/node/view/job_terms.c lib/node/view/members.c \
+node_view = lib/node/view/hosts.c lib/node/view/internal.h lib/node/view/job_terms.c lib/node/view/member_maintenance.c \
+	lib/node/view/members.c \
 	lib/node/view/view.c lib/node/view/view.h lib/node/view/view_cache.c lib/node/view/view_snapshot.c
 lib_node_libnode_a_SOURCES = lib/node/mutants.h lib/node/node.h $(node_dispatch) $(node_client) $(node_job) \
 	$(node_replication) $(node_application) $(node_mapping) $(node_exchange) $(node_migration) $(node_log) \

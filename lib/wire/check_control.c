@@ -74,6 +74,9 @@ static const struct lbm_wire_rule host_change_rules[] = {
     {"link_host", UP_TO(LBM_HOSTS_MAX), HOST},
     {"link_cost", SAME("link_host"), COST},
     {"address", IN(0, LBM_ADDRESS_MAX)},
+    {"duration_us", IN(0, LBM_MAINTENANCE_US_MAX)},
+    {"reason", IN(0, LBM_REASON_MAX)},
+    {"moves", FLAG},
 };
 static const struct lbm_wire_table host_change_table = TABLE(host_change_rules, lbm__host_change__descriptor);
 
@@ -238,6 +241,8 @@ static const struct lbm_wire_rule host_entry_rules[] = {
     {"successor", HOST_OR_NONE},
     {"taken_over", FLAG},
     {"deaf", FLAG},
+    {"maintenance_s", REAL(0.0, DBL_MAX)},
+    {"maintenance_reason", IN(0, LBM_REASON_MAX)},
 };
 static const struct lbm_wire_table host_entry_table = TABLE(host_entry_rules, lbm__host_entry__descriptor);
 

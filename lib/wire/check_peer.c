@@ -346,6 +346,14 @@ static const struct lbm_wire_table revoke_table = TABLE(revoke_rules, lbm__revok
 static const struct lbm_wire_rule revoke_user_rules[] = {{"name", NAME}, {"made_s", IN(1, INT64_MAX)}};
 static const struct lbm_wire_table revoke_user_table = TABLE(revoke_user_rules, lbm__revoke_user__descriptor);
 
+static const struct lbm_wire_rule maintain_rules[] = {
+    {"host", HOST},
+    {"duration_us", IN(0, LBM_MAINTENANCE_US_MAX)},
+    {"reason", IN(0, LBM_REASON_MAX)},
+    {"moves", FLAG},
+};
+static const struct lbm_wire_table maintain_table = TABLE(maintain_rules, lbm__maintain__descriptor);
+
 static const struct lbm_wire_rule command_rules[] = {
     {"found", .nested = &found_table},
     {"join", .nested = &join_table},
@@ -366,6 +374,7 @@ static const struct lbm_wire_rule command_rules[] = {
     {"admit", .nested = &admit_table},
     {"revoke", .nested = &revoke_table},
     {"revoke_user", .nested = &revoke_user_table},
+    {"maintain", .nested = &maintain_table},
 };
 const struct lbm_wire_table lbm_wire_command_table = {
     .type = &lbm__command__descriptor,
@@ -390,6 +399,9 @@ static const struct lbm_wire_rule member_rules[] = {
     {"announced_link_cost", SAME("announced_link_host"), COST},
     {"backup", HOST_OR_NONE},
     {"insync", FLAG},
+    {"maintenance_us", IN(0, LBM_MAINTENANCE_US_MAX)},
+    {"maintenance_moves", FLAG},
+    {"maintenance_reason", IN(0, LBM_REASON_MAX)},
 };
 static const struct lbm_wire_table member_table = TABLE(member_rules, lbm__snapshot_member__descriptor);
 

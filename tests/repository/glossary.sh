@@ -15,10 +15,10 @@ count covered created deadline deaf decide decided decision deferred deleted dep
 diffuse drift drop due early effect emit end engine enter entries entry error event evict evicted eviction excess exhausted explain external fail fetch
 fill fin find finish finished fit flush fn follow for force forget free from gain gather give given gone granular ha halve halved
 hand hash head heard hello here hold i id if index inherit init inner install internal jump known lag lapsed large last
-learn leave left limit list local locate look losses lossy map may mean measured member membership merged message met most movable
+learn leave left limit list local locate look losses lossy maintenance map may mean measured member membership merged message met most movable
 move mutant name named near nearest neighbour net new node note notice now number of offer on open operator other outstanding over
-pack packed part participate pay payload peer pending persist persisted ping pinned place plan planned planning poll possible
-predicted present promote propose pump push put query reach read ready reason receive recover refuted relay released remove removed
+pack packed part participate pay payload peer pending persist persisted ping pinned place poor plan planned planning poll possible
+predicted present promote propose pump push put query reach read ready reason receive recover refuse refuted relay released remove removed
 renormalize repl reply req request reset rest restore result resume revoked right routable row running scheduler self send sent set share
 skipped slow soon source spare spread stage start stat state step stop store stored stranger stream submit sum suspicion
 table take taken task tell tick timeout timer to together topology total touch transfer trip try u unchanged undecided

@@ -162,6 +162,9 @@ concerned(const Lbm__Command *command, const char **what)
     case LBM__COMMAND__WHAT_DRAIN:
         *what = "drains";
         return command->drain->host;
+    case LBM__COMMAND__WHAT_MAINTAIN:
+        *what = command->maintain->duration_us != 0 ? "is in maintenance" : "is in maintenance no more";
+        return command->maintain->host;
     case LBM__COMMAND__WHAT_LEAVE:
         *what = "has left";
         return command->leave->host;
@@ -332,6 +335,21 @@ change_evict(struct lbm_node *node, const struct client *client, const struct lb
 }
 
 static void
+change_maintain(struct lbm_node *node, const struct client *client, const struct lbm_member *member,
+                const Lbm__HostChange *change, Lbm__Command *command)
+{
+    Lbm__Maintain maintain = LBM__MAINTAIN__INIT;
+    maintain.host = member->host;
+    maintain.incarnation = member->incarnation;
+    maintain.duration_us = change->duration_us;
+    maintain.reason = change->reason;
+    maintain.moves = change->moves;
+    command->what_case = LBM__COMMAND__WHAT_MAINTAIN;
+    command->maintain = &maintain;
+    lbm_client_propose(node, client, command);
+}
+
+static void
 change_set(struct lbm_node *node, const struct client *client, const struct lbm_member *member,
            const Lbm__HostChange *change, Lbm__Command *command)
 {
@@ -365,7 +383,7 @@ static const struct {
 } actions[] = {
     {LBM__HOST_ACTION__HOST_JOIN, change_join},   {LBM__HOST_ACTION__HOST_DRAIN, change_drain},
     {LBM__HOST_ACTION__HOST_LEAVE, change_leave}, {LBM__HOST_ACTION__HOST_EVICT, change_evict},
-    {LBM__HOST_ACTION__HOST_SET, change_set},
+    {LBM__HOST_ACTION__HOST_SET, change_set},     {LBM__HOST_ACTION__HOST_MAINTAIN, change_maintain},
 };
 
 void

@@ -117,6 +117,9 @@ fill_standing(const struct lbm_node *node, struct lbm_member *member, Lbm__HostE
     entry->taken_over = gone != NULL && gone->taken_over;
     entry->suspectors = lbm_membership_suspicion_count(node, member->host);
     entry->deaf = lbm_membership_network_is_deaf(node, member->host) != 0;
+    int64_t away_us = lbm_membership_maintenance_end(node, member->host) - node->now_us;
+    entry->maintenance_s = member->maintenance_us == 0 ? 0 : away_us > 1000000 ? (double)away_us / 1e6 : 1;
+    entry->maintenance_reason = member->maintenance_us != 0 ? member->maintenance_reason : (char *)"";
     entry->lag = member->host == node->host ? lbm_local_replication_lag(node) : 0;
     entry->view = member->host == node->host ? node->view.index : 0;
     const struct peer *peer = lbm_membership_peer_known(node, member->host);

@@ -21,6 +21,13 @@ struct eviction {
     int64_t seen_us;
 };
 
+/* A host that the log has in maintenance, since which entry, and until when by this host's clock. */
+struct maintenance {
+    uint32_t host;
+    uint64_t view;
+    int64_t until_us;
+};
+
 /* A peer's place in time. */
 struct peer {
     uint32_t host;
@@ -354,7 +361,8 @@ struct lbm_node {
     LBM_VEC(struct checkpoint) checkpoints;
     LBM_VEC(struct id_wait) id_waits;
     LBM_VEC(struct edge_answer) edge_answers;
-    uint64_t life;                      /* drawn when it started */
+    uint64_t life; /* drawn when it started */
+    LBM_VEC(struct maintenance) maintenances;
     LBM_VEC(struct eviction) evictions; /* of the last ten minutes */
     uint64_t evictions_seen;            /* up to this view */
     int64_t cut_off_us;                 /* when this host last heard of hardly anybody; 0: never */

@@ -2,8 +2,8 @@
 /* Every change of stage that a vertex record may go through (protocol.md section 6).
  *
  * Owns: the list, its names and its arithmetic. lib/node changes a stage by naming a row of it and in no
- * other way; the checked model (tests/model/handoff.pml) has one macro T_<NAME> for each, and tests/model/model.sh
- * compares the two.  Never: decides when a transition is due.
+ * other way; the checked model (tests/model/handoff.pml) has one macro T_<NAME> for each, and
+ * tests/model/model.sh compares the two.  Never: decides when a transition is due.
  *
  * Not in the list, since no single record changes: a job that is deleted, and the reset of an evicted host,
  * which archives all it has. */
@@ -37,15 +37,15 @@ enum lbm_epoch_base { LBM_EPOCH_ZERO, LBM_EPOCH_SELF, LBM_EPOCH_OFFER, LBM_EPOCH
     X(MOVE, OUT, MOV, SELF, 0, "ACK of epoch + 1")                                                           \
     X(REMOVE, OWN, MOV, SELF, 0, "its application removes it: nobody has it any more")                       \
     X(RETURN, OUT, OWN, SELF, 2, "REFUSE of epoch + 1")                                                      \
-    X(INHERIT, OUT, OWN, SELF, 1, "the target is taken over, and this host speaks for it")                      \
+    X(INHERIT, OUT, OWN, SELF, 1, "the target is taken over, and this host speaks for it")                   \
     X(TAKE_BACK, OUT, OWN, SELF, 1, "the target has left, or who spoke for it has")                          \
-    X(TAKE_OVER_OWN, LOWER, OWN, REPLICA, 1, "merge: the evicted host owned it")                                 \
-    X(TAKE_OVER_MINE, LOWER, OWN, REPLICA, 1, "merge: it was on its way here")                                   \
-    X(TAKE_OVER_REFUSED_HERE, REF, OWN, REPLICA, 2, "merge: it was on its way here, and refused")                \
-    X(TAKE_OVER_REFUSED_THERE, OUT, OWN, SELF, 2, "merge: it was on its way there, and refused")                 \
-    X(TAKE_OVER_OUT, LOWER, OUT, REPLICA, 0, "merge: it was on its way to a third host")                         \
-    X(TAKE_OVER_REF, LOWER, REF, REPLICA, 0, "merge: the evicted host had refused it")                           \
-    X(TAKE_OVER_MOV, LOWER, MOV, REPLICA, 0, "merge: the evicted host had handed it over")                       \
+    X(TAKE_OVER_OWN, LOWER, OWN, REPLICA, 1, "merge: the evicted host owned it")                             \
+    X(TAKE_OVER_MINE, LOWER, OWN, REPLICA, 1, "merge: it was on its way here")                               \
+    X(TAKE_OVER_REFUSED_HERE, REF, OWN, REPLICA, 2, "merge: it was on its way here, and refused")            \
+    X(TAKE_OVER_REFUSED_THERE, OUT, OWN, SELF, 2, "merge: it was on its way there, and refused")             \
+    X(TAKE_OVER_OUT, LOWER, OUT, REPLICA, 0, "merge: it was on its way to a third host")                     \
+    X(TAKE_OVER_REF, LOWER, REF, REPLICA, 0, "merge: the evicted host had refused it")                       \
+    X(TAKE_OVER_MOV, LOWER, MOV, REPLICA, 0, "merge: the evicted host had handed it over")                   \
     X(COLLECT, FINISHED, NONE, ZERO, 0, "its source will not offer it again")
 
 enum lbm_transition {

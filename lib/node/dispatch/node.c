@@ -139,6 +139,7 @@ lbm_node_free(struct lbm_node *node)
     lbm_vec_free(&node->id_waits);
     lbm_vec_free(&node->edge_answers);
     lbm_vec_free(&node->evictions);
+    lbm_vec_free(&node->maintenances);
     lbm_view_free(&node->view);
     if (node->incoming != NULL)
         lbm_view_free(node->incoming);
@@ -376,6 +377,7 @@ look_at_timers(struct lbm_node *node)
     lbm_replication_takeover_timer(node);
     lbm_job_timer(node);
     lbm_membership_drain_timer(node);
+    lbm_membership_maintenance_timer(node);
     lbm_application_timer(node);
     lbm_application_ids_timer(node);
     lbm_client_query_timer(node);
@@ -470,5 +472,6 @@ lbm_node_deadline(const struct lbm_node *node)
     when = earlier(when, lbm_application_deadline(node));
     when = earlier(when, lbm_application_ids_deadline(node));
     when = earlier(when, lbm_membership_drain_deadline(node));
+    when = earlier(when, lbm_membership_maintenance_deadline(node));
     return when;
 }

@@ -70,7 +70,8 @@ one_hop_more(const struct lbm_node *node, struct residual_hop way)
 static int
 is_unavailable(const struct lbm_node *node, uint32_t partner)
 {
-    return lbm_membership_has_lost_backup(node) || lbm_membership_is_unavailable(node, partner);
+    return lbm_membership_has_lost_backup(node) || lbm_view_is_in_maintenance(&node->view, node->host) ||
+           lbm_membership_is_unavailable(node, partner);
 }
 
 /* ---- one colour after the other --------------------------------------------------------------------- */

@@ -61,6 +61,8 @@ concerns_us(const struct lbm_node *node, const Lbm__Command *command)
         return is_near(node, self, command->set->host);
     case LBM__COMMAND__WHAT_DRAIN:
         return is_near(node, self, command->drain->host);
+    case LBM__COMMAND__WHAT_MAINTAIN:
+        return is_near(node, self, command->maintain->host);
     case LBM__COMMAND__WHAT_CHANGE_BACKUP:
         return is_near(node, self, command->change_backup->host);
     case LBM__COMMAND__WHAT_LEAVE:

@@ -76,6 +76,13 @@ speaker(const Lbm__Command *command)
     }
 }
 
+static int
+is_backup(const struct lbm_node *node, uint32_t host, uint32_t of)
+{
+    const struct lbm_member *member = lbm_view_member(&node->view, of);
+    return member != NULL && member->backup == host;
+}
+
 /* Commands that a host proposes of itself, and an operator of any host. */
 static int
 may_decide(struct lbm_node *node, uint32_t from, const Lbm__Command *command)
@@ -88,6 +95,9 @@ may_decide(struct lbm_node *node, uint32_t from, const Lbm__Command *command)
         return is_operator || (command->set->host == from && gets(node, command->set));
     case LBM__COMMAND__WHAT_DRAIN:
         return is_operator || command->drain->host == from;
+    case LBM__COMMAND__WHAT_MAINTAIN:
+        return is_operator || command->maintain->host == from ||
+               (command->maintain->duration_us == 0 && is_backup(node, from, command->maintain->host));
     case LBM__COMMAND__WHAT_EVICT:
         return is_operator || command->evict->host == from ||
                (!command->evict->lost && is_suspect(node, command->evict->host));

@@ -165,8 +165,8 @@ primaries_are_well(const struct lbm_node *node)
     return 1;
 }
 
-/* This host's backup drains, and another one could take its place. What it holds is forgotten then: so not
- * before it has said that it does not hold more than this disk. */
+/* This host's backup drains, or is in maintenance, and another one could take its place. What it holds is
+ * forgotten then: so not before it has said that it does not hold more than this disk. */
 static int
 wants_other_backup(const struct lbm_node *node)
 {
@@ -174,7 +174,8 @@ wants_other_backup(const struct lbm_node *node)
     if (self == NULL || !lbm_local_is_alive(node) || !node->caught_up || !node->replication.compared)
         return 0;
     const struct lbm_member *backup = lbm_view_member(&node->view, self->backup);
-    return backup != NULL && backup->state == LBM_MEMBER_DRAINING &&
+    return backup != NULL &&
+           (backup->state == LBM_MEMBER_DRAINING || lbm_view_is_in_maintenance(&node->view, backup->host)) &&
            lbm_view_has_other_backup(&node->view, self);
 }
 
@@ -245,8 +246,8 @@ lbm_membership_drain_timer(struct lbm_node *node)
         node->propose_us = node->now_us + APPEND_AGAIN_US;
         (void)node->raise->log_hand_over(node, "this host drains", 0);
     }
-    if (is_needed || !is_empty(node) || !primaries_are_well(node) || !others_are_heard(node) ||
-        (!lbm_local_takeovers_done(node) && !LBM_BUG(LEAVE_WITH_INHERITANCE)) ||
+    if (is_needed || self->maintenance_us != 0 || !is_empty(node) || !primaries_are_well(node) ||
+        !others_are_heard(node) || (!lbm_local_takeovers_done(node) && !LBM_BUG(LEAVE_WITH_INHERITANCE)) ||
         !lbm_membership_may_propose(node))
         return;
     node->propose_us = node->now_us + APPEND_AGAIN_US;

@@ -257,6 +257,8 @@ judge(struct lbm_node *node, const struct lbm_member *member, struct peer *peer)
 {
     int64_t timeout_us = (int64_t)SUSPECT_US * (1 + node->health);
     int64_t heard_us = peer->heard_us > peer->since_us ? peer->heard_us : peer->since_us;
+    int64_t away_us = lbm_membership_maintenance_end(node, member->host);
+    heard_us = away_us > heard_us ? away_us : heard_us;
     if (node->now_us - heard_us < timeout_us)
         peer->suspect_us = 0;
     else if (peer->suspect_us == 0)

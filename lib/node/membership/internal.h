@@ -28,6 +28,11 @@ void lbm_membership_suspicion_heard(struct lbm_node *node, uint32_t from, size_t
 /* The log went on: watch the hosts that are to be watched now. In: all, whether any host may have changed. */
 void lbm_membership_detector_view_changed(struct lbm_node *node, int all);
 
+/* ---- maintenance.c ---- */
+
+/* The log went on: who is in maintenance now, and until when. In: all, whether any host may have changed. */
+void lbm_membership_maintenance_view_changed(struct lbm_node *node, int all);
+
 /* ---- peers.c ---- */
 
 /* Nonzero if this host should hear from that member: a linked one, its backup, its primaries, or any of a

@@ -260,6 +260,7 @@ lbm_membership_changed(struct lbm_node *node, int all)
     dial_members(node, all);
     node->raise->replication_view_changed(node);
     node->raise->replication_replicas_view_changed(node);
+    lbm_membership_maintenance_view_changed(node, all);
     lbm_membership_detector_view_changed(node, all);
     node->raise->job_view_changed(node, topology_changed, all);
 }

@@ -29,6 +29,15 @@ void lbm_membership_detector_timer(struct lbm_node *node);
 /* Returns the number of hosts that suspect that one, this host included. */
 uint32_t lbm_membership_suspicion_count(const struct lbm_node *node, uint32_t host);
 
+/* ---- maintenance.c ---- */
+
+/* Time, us, until which a host may be silent without being suspected; 0: it is not in maintenance. */
+int64_t lbm_membership_maintenance_end(const struct lbm_node *node, uint32_t host);
+/* Say that a maintenance is over: of this host, and of those whose backup it is. */
+void lbm_membership_maintenance_timer(struct lbm_node *node);
+/* Time, us, at which lbm_membership_maintenance_timer has something to do; INT64_MAX: none. */
+int64_t lbm_membership_maintenance_deadline(const struct lbm_node *node);
+
 /* ---- membership.c ---- */
 
 /* Nonzero if that host is one of those to ask while this one knows no cluster. */

@@ -68,6 +68,8 @@ lbm_membership_has_lost_backup(const struct lbm_node *node)
 int
 lbm_membership_is_unavailable(const struct lbm_node *node, uint32_t host)
 {
+    if (lbm_view_is_in_maintenance(&node->view, host))
+        return 1;
     if (host == node->host)
         return lbm_membership_has_lost_backup(node);
     return lbm_membership_is_unreachable(node, host, UNREACHABLE_US) ||

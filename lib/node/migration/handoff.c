@@ -384,7 +384,7 @@ must_refuse(const struct lbm_node *node, const struct job *job)
 {
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
     return (node->vertices_max != 0 && job->shard.n_own >= node->vertices_max) ||
-           (self != NULL && self->state == LBM_MEMBER_DRAINING);
+           (self != NULL && (self->state == LBM_MEMBER_DRAINING || self->maintenance_us != 0));
 }
 
 /* Those that were exchanged are not exchanged again at once. */

@@ -27,8 +27,7 @@ void lbm_migration_due(struct lbm_node *node, enum due_kind kind, const struct j
 void lbm_migration_move_decided(struct lbm_node *node, const struct job *job, struct lbm_vertex *vertex,
                                 uint32_t to, const struct why *why);
 /* Note that the move of a vertex to another host has begun: its record is OUT. */
-void lbm_migration_move_leaves(struct lbm_node *node, const struct job *job,
-                               const struct lbm_vertex *vertex);
+void lbm_migration_move_leaves(struct lbm_node *node, const struct job *job, const struct lbm_vertex *vertex);
 /* It is offered. Returns why it goes, to tell the taker. */
 struct why lbm_migration_move_sent(struct lbm_node *node, const struct job *job,
                                    const struct lbm_vertex *vertex);

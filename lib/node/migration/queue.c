@@ -155,7 +155,8 @@ lbm_migration_queue_pump(struct lbm_node *node, struct job *job)
     for (size_t i = 0; i < w->lists.n && node->failed == LBM_OK; i++) {
         struct destination_queue *list = &w->lists.at[i];
         const struct lbm_member *member = lbm_view_member(&node->view, list->host);
-        if (node->caught_up && (member == NULL || member->state != LBM_MEMBER_ACTIVE))
+        if (node->caught_up &&
+            (member == NULL || member->state != LBM_MEMBER_ACTIVE || member->maintenance_us != 0))
             give_up(job, list);
         else if (member != NULL)
             pump_list(node, job, list, window, &room);

@@ -19,7 +19,18 @@ typedef enum lbm_err lbm_view_apply_fn(struct lbm_view *view, const Lbm__Command
 
 lbm_view_apply_fn lbm_view_apply_join, lbm_view_apply_activate, lbm_view_apply_set, lbm_view_apply_drain,
     lbm_view_apply_change_backup, lbm_view_apply_leave, lbm_view_apply_evict, lbm_view_apply_in_sync,
-    lbm_view_apply_take_over, lbm_view_apply_rejoin;
+    lbm_view_apply_take_over, lbm_view_apply_rejoin, lbm_view_apply_maintain;
+
+/* The member that a command names in its present incarnation, or NULL with a refusal. */
+struct lbm_member *lbm_view_member_named(const struct lbm_view *view, uint32_t host, uint64_t incarnation,
+                                         char *refusal);
+/* Refuse, since the member is in the state that it is in. */
+void lbm_view_refuse_state(const struct lbm_member *member, char *refusal);
+/* The member is in that state from the present entry on. Errors: LBM_E_NOMEM. */
+enum lbm_err lbm_view_set_state(struct lbm_view *view, struct lbm_member *member,
+                                enum lbm_member_state state) LBM_MUST_CHECK;
+/* Nonzero if others should keep no copies with a member: it drains, or is in maintenance. */
+int lbm_view_is_poor_backup(const struct lbm_member *member);
 
 /* The member of that id, or NULL. */
 struct lbm_member *lbm_view_member_of(const struct lbm_view *view, uint32_t host);

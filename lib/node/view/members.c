@@ -25,6 +25,12 @@ are_linked(const struct lbm_member *a, const struct lbm_member *b)
     return 0;
 }
 
+int
+lbm_view_is_poor_backup(const struct lbm_member *member)
+{
+    return member->state == LBM_MEMBER_DRAINING || member->maintenance_us != 0;
+}
+
 /* How unfit a member is as backup, the most important first; the last makes every choice unique. */
 enum { BY_DRAINING, BY_DOMAIN, BY_PRIMARIES, BY_LINK, BY_DISTANCE, CRITERIA };
 struct unfitness {
@@ -38,9 +44,10 @@ cheap_unfitness(const struct lbm_view *view, const struct lbm_member *owner,
 {
     int together = owner->failure_domain[0] != '\0' &&
                    strcmp(owner->failure_domain, view->members.at[backup->member].failure_domain) == 0;
-    return (struct unfitness){{[BY_DRAINING] = backup->state == LBM_MEMBER_DRAINING,
-                               [BY_DOMAIN] = (uint32_t)together,
-                               [BY_PRIMARIES] = backup->n_primaries}};
+    return (struct unfitness){
+        {[BY_DRAINING] = (uint32_t)lbm_view_is_poor_backup(&view->members.at[backup->member]),
+         [BY_DOMAIN] = (uint32_t)together,
+         [BY_PRIMARIES] = backup->n_primaries}};
 }
 
 static int
@@ -240,10 +247,11 @@ refuse_join(const struct lbm_view *view, const Lbm__Join *join, char *refusal)
                  known->host);
 }
 
-static enum lbm_err
-set_state(struct lbm_view *view, struct lbm_member *member, enum lbm_member_state state)
+enum lbm_err
+lbm_view_set_state(struct lbm_view *view, struct lbm_member *member, enum lbm_member_state state)
 {
     member->state = state;
+    member->maintenance_us = lbm_state_participates(state) ? member->maintenance_us : 0;
     if (lbm_view_number_active(view, member) != LBM_OK)
         return LBM_E_NOMEM;
     return lbm_view_touch(view, member->host);
@@ -294,9 +302,10 @@ lbm_view_apply_join(struct lbm_view *view, const Lbm__Command *command, char *re
     if (!begins)
         return derive_if_active(view, member);
     member->incarnation = join->incarnation;
+    member->maintenance_us = 0;
     if (join->drains)
         member->drained = view->index + 1;
-    if (set_state(view, member, join->drains ? LBM_MEMBER_DRAINING : LBM_MEMBER_JOINING) != LBM_OK)
+    if (lbm_view_set_state(view, member, join->drains ? LBM_MEMBER_DRAINING : LBM_MEMBER_JOINING) != LBM_OK)
         return LBM_E_NOMEM;
     enum lbm_err err = give_backup(view, member);
     return err == LBM_OK ? give_backups(view, LBM_NONE) : err; /* who was alone has somebody now */
@@ -304,9 +313,8 @@ lbm_view_apply_join(struct lbm_view *view, const Lbm__Command *command, char *re
 
 /* ---- a member's changes -------------------------------------------------------------------------------- */
 
-/* The member that a command names in its present incarnation, or NULL with a refusal. */
-static struct lbm_member *
-named(const struct lbm_view *view, uint32_t host, uint64_t incarnation, char *refusal)
+struct lbm_member *
+lbm_view_member_named(const struct lbm_view *view, uint32_t host, uint64_t incarnation, char *refusal)
 {
     struct lbm_member *member = lbm_view_member_of(view, host);
     if (member != NULL && member->incarnation == incarnation)
@@ -316,8 +324,8 @@ named(const struct lbm_view *view, uint32_t host, uint64_t incarnation, char *re
     return NULL;
 }
 
-static void
-refuse_state(const struct lbm_member *member, char *refusal)
+void
+lbm_view_refuse_state(const struct lbm_member *member, char *refusal)
 {
     snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " is %s", member->host,
              lbm_member_state_name(member->state));
@@ -327,18 +335,18 @@ enum lbm_err
 lbm_view_apply_activate(struct lbm_view *view, const Lbm__Command *command, char *refusal)
 {
     const Lbm__Activate *activate = command->activate;
-    struct lbm_member *member = named(view, activate->host, activate->incarnation, refusal);
+    struct lbm_member *member = lbm_view_member_named(view, activate->host, activate->incarnation, refusal);
     if (member == NULL)
         return LBM_OK;
     if (member->state != LBM_MEMBER_JOINING && member->state != LBM_MEMBER_DRAINING)
-        refuse_state(member, refusal);
+        lbm_view_refuse_state(member, refusal);
     else if (activate->n_site != view->m)
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "a site has %u coordinates here, not %zu", view->m,
                  activate->n_site);
     if (refusal[0] != '\0')
         return LBM_OK;
     memcpy(member->site, activate->site, view->m * sizeof *member->site);
-    enum lbm_err err = set_state(view, member, LBM_MEMBER_ACTIVE);
+    enum lbm_err err = lbm_view_set_state(view, member, LBM_MEMBER_ACTIVE);
     lbm_view_derive(view);
     return err;
 }
@@ -347,11 +355,11 @@ enum lbm_err
 lbm_view_apply_set(struct lbm_view *view, const Lbm__Command *command, char *refusal)
 {
     const Lbm__Set *set = command->set;
-    struct lbm_member *member = named(view, set->host, set->incarnation, refusal);
+    struct lbm_member *member = lbm_view_member_named(view, set->host, set->incarnation, refusal);
     if (member == NULL)
         return LBM_OK;
     if (!lbm_view_participates(member))
-        refuse_state(member, refusal);
+        lbm_view_refuse_state(member, refusal);
     else if (set->n_site != 0 && set->n_site != view->m)
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "a site has %u coordinates here, not %zu", view->m, set->n_site);
     if (refusal[0] != '\0')
@@ -375,11 +383,12 @@ lbm_view_apply_set(struct lbm_view *view, const Lbm__Command *command, char *ref
 enum lbm_err
 lbm_view_apply_drain(struct lbm_view *view, const Lbm__Command *command, char *refusal)
 {
-    struct lbm_member *member = named(view, command->drain->host, command->drain->incarnation, refusal);
+    struct lbm_member *member =
+        lbm_view_member_named(view, command->drain->host, command->drain->incarnation, refusal);
     if (member == NULL)
         return LBM_OK;
     if (member->state != LBM_MEMBER_ACTIVE)
-        refuse_state(member, refusal);
+        lbm_view_refuse_state(member, refusal);
     else if (view->active.n == 1)
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " is the only one: nobody could take over",
                  member->host);
@@ -389,7 +398,8 @@ lbm_view_apply_drain(struct lbm_view *view, const Lbm__Command *command, char *r
     if (refusal[0] != '\0')
         return LBM_OK;
     member->drained = view->index + 1;
-    enum lbm_err err = set_state(view, member, LBM_MEMBER_DRAINING); /* it stays a backup until it leaves */
+    enum lbm_err err =
+        lbm_view_set_state(view, member, LBM_MEMBER_DRAINING); /* it stays a backup until it leaves */
     lbm_view_derive(view);
     return err;
 }
@@ -423,7 +433,7 @@ depart(struct lbm_view *view, struct lbm_member *member, int evicted)
         return LBM_E_NOMEM;
     qsort(view->departed.at, view->departed.n, sizeof *view->departed.at, by_host_then_incarnation);
     int was_active = member->state == LBM_MEMBER_ACTIVE;
-    if (set_state(view, member, evicted ? LBM_MEMBER_EVICTED : LBM_MEMBER_LEFT) != LBM_OK ||
+    if (lbm_view_set_state(view, member, evicted ? LBM_MEMBER_EVICTED : LBM_MEMBER_LEFT) != LBM_OK ||
         set_backup(view, member, LBM_NONE) != LBM_OK)
         return LBM_E_NOMEM;
     member->insync = 0;
@@ -448,7 +458,7 @@ lbm_view_has_other_backup(const struct lbm_view *view, const struct lbm_member *
     for (uint32_t host = 0; host < view->place.n; host++) {
         const struct lbm_host_place *place = &view->place.at[host];
         if (host != member->host && place->member != LBM_NONE && lbm_state_participates(place->state) &&
-            place->state != LBM_MEMBER_DRAINING)
+            !lbm_view_is_poor_backup(&view->members.at[place->member]))
             return 1;
     }
     return 0;
@@ -472,15 +482,14 @@ enum lbm_err
 lbm_view_apply_change_backup(struct lbm_view *view, const Lbm__Command *command, char *refusal)
 {
     const Lbm__ChangeBackup *change = command->change_backup;
-    struct lbm_member *member = named(view, change->host, change->incarnation, refusal);
+    struct lbm_member *member = lbm_view_member_named(view, change->host, change->incarnation, refusal);
     if (member == NULL)
         return LBM_OK;
     const struct lbm_member *backup = lbm_view_member(view, member->backup);
     if (!lbm_view_participates(member))
-        refuse_state(member, refusal);
-    else if (backup == NULL || member->backup_view != change->view || backup->state != LBM_MEMBER_DRAINING)
-        snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " has a backup that does not drain",
-                 member->host);
+        lbm_view_refuse_state(member, refusal);
+    else if (backup == NULL || member->backup_view != change->view || !lbm_view_is_poor_backup(backup))
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " has a backup that stays", member->host);
     else if (!lbm_view_has_other_backup(view, member))
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "nobody else could be the backup of host %" PRIu32,
                  member->host);
@@ -521,11 +530,12 @@ lbm_view_in_sync(const struct lbm_view *view, const struct lbm_member *member)
 enum lbm_err
 lbm_view_apply_leave(struct lbm_view *view, const Lbm__Command *command, char *refusal)
 {
-    struct lbm_member *member = named(view, command->leave->host, command->leave->incarnation, refusal);
+    struct lbm_member *member =
+        lbm_view_member_named(view, command->leave->host, command->leave->incarnation, refusal);
     if (member == NULL)
         return LBM_OK;
     if (member->state != LBM_MEMBER_DRAINING)
-        refuse_state(member, refusal);
+        lbm_view_refuse_state(member, refusal);
     else if (!view->external && view->leader == member->host)
         snprintf(refusal, LBM_DIAG_TEXT_MAX,
                  "host %" PRIu32 " orders the control log; promote another one first", member->host);
@@ -555,12 +565,12 @@ enum lbm_err
 lbm_view_apply_evict(struct lbm_view *view, const Lbm__Command *command, char *refusal)
 {
     const Lbm__Evict *evict = command->evict;
-    struct lbm_member *member = named(view, evict->host, evict->incarnation, refusal);
+    struct lbm_member *member = lbm_view_member_named(view, evict->host, evict->incarnation, refusal);
     if (member == NULL)
         return LBM_OK;
     struct lbm_member *successor = lbm_view_member_of(view, member->backup);
     if (!lbm_view_participates(member))
-        refuse_state(member, refusal);
+        lbm_view_refuse_state(member, refusal);
     else if (!view->external && view->leader == member->host)
         snprintf(refusal, LBM_DIAG_TEXT_MAX,
                  "host %" PRIu32 " orders the control log; promote another one first", member->host);
@@ -596,13 +606,13 @@ lbm_view_apply_take_over(struct lbm_view *view, const Lbm__Command *command, cha
 {
     const Lbm__TakeOver *take_over = command->take_over;
     struct lbm_member *successor =
-        named(view, take_over->successor, take_over->successor_incarnation, refusal);
+        lbm_view_member_named(view, take_over->successor, take_over->successor_incarnation, refusal);
     struct lbm_departed *gone =
         successor != NULL ? departed_of(view, take_over->host, take_over->incarnation, refusal) : NULL;
     if (gone == NULL)
         return LBM_OK;
     if (!lbm_view_participates(successor))
-        refuse_state(successor, refusal);
+        lbm_view_refuse_state(successor, refusal);
     else if (gone->taken_over || gone->successor != take_over->successor ||
              gone->successor_incarnation != take_over->successor_incarnation)
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " is not host %" PRIu32 "'s to take over",
@@ -621,7 +631,7 @@ enum lbm_err
 lbm_view_apply_rejoin(struct lbm_view *view, const Lbm__Command *command, char *refusal)
 {
     const Lbm__Rejoin *rejoin = command->rejoin;
-    struct lbm_member *member = named(view, rejoin->host, rejoin->incarnation, refusal);
+    struct lbm_member *member = lbm_view_member_named(view, rejoin->host, rejoin->incarnation, refusal);
     struct lbm_departed *gone =
         member != NULL ? departed_of(view, rejoin->host, rejoin->incarnation, refusal) : NULL;
     if (gone == NULL)
@@ -630,7 +640,7 @@ lbm_view_apply_rejoin(struct lbm_view *view, const Lbm__Command *command, char *
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " is taken over already", rejoin->host);
         return LBM_OK;
     }
-    if (set_state(view, member, gone->was) != LBM_OK)
+    if (lbm_view_set_state(view, member, gone->was) != LBM_OK)
         return LBM_E_NOMEM;
     size_t at = (size_t)(gone - view->departed.at);
     memmove(gone, gone + 1, (view->departed.n - at - 1) * sizeof *gone);
@@ -645,11 +655,11 @@ enum lbm_err
 lbm_view_apply_in_sync(struct lbm_view *view, const Lbm__Command *command, char *refusal)
 {
     const Lbm__InSync *in_sync = command->in_sync;
-    struct lbm_member *member = named(view, in_sync->host, in_sync->incarnation, refusal);
+    struct lbm_member *member = lbm_view_member_named(view, in_sync->host, in_sync->incarnation, refusal);
     if (member == NULL)
         return LBM_OK;
     if (!lbm_view_participates(member))
-        refuse_state(member, refusal);
+        lbm_view_refuse_state(member, refusal);
     else if ((member->backup != in_sync->backup || member->backup_view != in_sync->view) &&
              !LBM_BUG(INSYNC_OF_OLD_BACKUP))
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " has another backup by now", member->host);

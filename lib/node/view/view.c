@@ -510,6 +510,7 @@ static const struct {
     {LBM__COMMAND__WHAT_ADMIT, apply_admit},
     {LBM__COMMAND__WHAT_REVOKE, apply_revoke},
     {LBM__COMMAND__WHAT_REVOKE_USER, apply_revoke_user},
+    {LBM__COMMAND__WHAT_MAINTAIN, lbm_view_apply_maintain},
 };
 
 enum lbm_err

@@ -38,7 +38,12 @@ struct lbm_member {
     uint64_t backup_view; /* index at which it was given that backup: epoch of the replication log to it */
     int insync;           /* nonzero: the backup holds a full copy; see lbm_view_in_sync() */
     uint64_t drained;     /* DRAINING: index of the entry since which it is */
-    uint64_t since;       /* index at which it first joined; 0: before a snapshot */
+    uint64_t
+        maintenance_us; /* it is away for a planned time, so long; 0: it is not, and what follows is void */
+    uint64_t maintenance_view; /* index of the entry since which it is */
+    int maintenance_moves;     /* its vertices are to go elsewhere meanwhile */
+    char maintenance_reason[LBM_REASON_MAX + 1];
+    uint64_t since; /* index at which it first joined; 0: before a snapshot */
     char name[LBM_NAME_MAX + 1];
     char address[LBM_ADDRESS_MAX + 1];
     char failure_domain[LBM_NAME_MAX + 1]; /* "": one of its own */
@@ -212,6 +217,9 @@ enum lbm_err lbm_views_share(struct lbm_views *views, struct lbm_view *view) LBM
 /* The departure of that incarnation of a host, or NULL if it has not gone. */
 const struct lbm_departed *lbm_view_departed(const struct lbm_view *view, uint32_t host,
                                              uint64_t incarnation);
+
+/* Nonzero if a host is away for a planned time: it is given nothing. */
+int lbm_view_is_in_maintenance(const struct lbm_view *view, uint32_t host);
 
 /* Nonzero if a host that does not drain could be the member's backup. */
 int lbm_view_has_other_backup(const struct lbm_view *view, const struct lbm_member *member);

@@ -99,6 +99,10 @@ draft_member(const struct lbm_member *member, unsigned m, uint32_t **place)
     to.backup_view = member->backup_view;
     to.insync = member->insync != 0;
     to.drained = member->drained;
+    to.maintenance_us = member->maintenance_us;
+    to.maintenance_view = member->maintenance_view;
+    to.maintenance_moves = member->maintenance_moves != 0;
+    to.maintenance_reason = (char *)member->maintenance_reason;
     to.n_link_host = to.n_link_cost = member->n_links;
     draft_links(member->links, member->n_links, place, &to.link_host, &to.link_cost);
     to.n_announced_link_host = to.n_announced_link_cost = member->n_announced_links;
@@ -268,7 +272,10 @@ take_member(struct lbm_view *view, const Lbm__SnapshotMember *from, struct lbm_d
                                .backup = from->backup,
                                .backup_view = from->backup_view,
                                .insync = (int)from->insync,
-                               .drained = from->drained};
+                               .drained = from->drained,
+                               .maintenance_us = from->maintenance_us,
+                               .maintenance_view = from->maintenance_view,
+                               .maintenance_moves = (int)from->maintenance_moves};
     if (lbm_vec_push(&view->members, empty) != LBM_OK)
         return LBM_E_NOMEM;
     struct lbm_member *to = &view->members.at[view->members.n - 1];
@@ -276,6 +283,7 @@ take_member(struct lbm_view *view, const Lbm__SnapshotMember *from, struct lbm_d
     snprintf(to->address, sizeof to->address, "%s", from->address);
     snprintf(to->failure_domain, sizeof to->failure_domain, "%s", from->failure_domain);
     snprintf(to->announced_address, sizeof to->announced_address, "%s", from->announced_address);
+    snprintf(to->maintenance_reason, sizeof to->maintenance_reason, "%s", from->maintenance_reason);
     memcpy(to->site, from->site, view->m * sizeof *to->site);
     enum lbm_err err =
         take_links(to->host, from->n_link_host, from->link_host, from->link_cost, &to->links, &to->n_links);

@@ -164,6 +164,121 @@ with_share_0_an_operator_evicts_all(void **state)
     scene_free(&scene);
 }
 
+/* ---- maintenance ------------------------------------------------------------------------- */
+
+static int32_t
+maintain(struct scene *scene, uint32_t host, int64_t seconds, uint32_t moves)
+{
+    char reason[] = "new memory";
+    Lbm__HostChange change = LBM__HOST_CHANGE__INIT;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    change.action = LBM__HOST_ACTION__HOST_MAINTAIN;
+    change.host = host;
+    change.duration_us = (uint64_t)seconds * 1000000;
+    change.moves = moves;
+    change.reason = reason;
+    request.what_case = LBM__REQUEST__WHAT_HOST_CHANGE;
+    request.host_change = &change;
+    cluster_request(scene->cluster, 1, 0, &request);
+    cluster_run(scene->cluster, 5000000, NULL, NULL);
+    return (int32_t)cluster_reply(scene->cluster, 1, 0)->code;
+}
+
+static const Lbm__HostEntry *
+entry_of(struct scene *scene, uint32_t host)
+{
+    return scene_hosts(scene, 0)->hosts[host];
+}
+
+static void
+a_host_in_maintenance_comes_back_with_what_it_had(void **state)
+{
+    struct scene scene;
+    (void)state;
+    begin(&scene, "mesh:3x3", 0.334, 0);
+    uint32_t *before = calloc(scene.g.n, sizeof *before), *later = calloc(scene.g.n, sizeof *later);
+    scene_owners(&scene, before);
+    assert_int_equal(maintain(&scene, 5, 120, 0), LBM_OK);
+    for (uint32_t p = 0; p < scene.h.n; p++) /* others keep their copies elsewhere */
+        assert_true(p == 5 || (entry_of(&scene, p)->backup != 5 && entry_of(&scene, p)->insync));
+    cluster_crash(scene.cluster, 5);
+    after(&scene, 60);
+    assert_string_equal(entry_of(&scene, 5)->state, "ACTIVE");
+    assert_string_equal(entry_of(&scene, 5)->maintenance_reason, "new memory");
+    assert_true(entry_of(&scene, 5)->maintenance_s > 40);
+    cluster_restart(scene.cluster, 5);
+    cluster_run_application(scene.cluster, 5, "job", CLIENT_MODEL_OBEDIENT);
+    after(&scene, 10);
+    assert_int_equal(maintain(&scene, 5, 0, 0), LBM_OK);
+    assert_true(entry_of(&scene, 5)->maintenance_s == 0);
+    scene_expect_settled(&scene, 60);
+    scene_owners(&scene, later);
+    assert_memory_equal(before, later, scene.g.n * sizeof *before);
+    assert_int_equal(evicted(&scene), 0);
+    assert_int_equal(cluster_idle_vertices(scene.cluster), 0);
+    free(before);
+    free(later);
+    scene_free(&scene);
+}
+
+static void
+one_that_does_not_come_back_in_time_is_evicted(void **state)
+{
+    struct scene scene;
+    (void)state;
+    begin(&scene, "mesh:3x3", 0.334, 0);
+    assert_int_equal(maintain(&scene, 5, 30, 0), LBM_OK);
+    cluster_crash(scene.cluster, 5);
+    after(&scene, 20);
+    assert_int_equal(evicted(&scene), 0);
+    after(&scene, 20);
+    assert_int_equal(evicted(&scene), 1);
+    scene_free(&scene);
+}
+
+static void
+it_is_given_nothing(void **state)
+{
+    struct scene scene;
+    (void)state;
+    begin(&scene, "mesh:3x3", 0.334, 0);
+    assert_int_equal(maintain(&scene, 5, 600, 0), LBM_OK);
+    uint64_t had = entry_of(&scene, 5)->vertices;
+    assert_int_equal(cluster_submit(scene.cluster, 0, "second", &scene.g, LBM_START_PLAN), LBM_OK);
+    after(&scene, 60);
+    assert_int_equal(entry_of(&scene, 5)->vertices, had);
+    scene_free(&scene);
+}
+
+static void
+its_vertices_go_elsewhere_and_it_stays_a_member(void **state)
+{
+    struct scene scene;
+    (void)state;
+    begin(&scene, "mesh:3x3", 0.334, 0);
+    assert_int_equal(maintain(&scene, 5, 60, 1), LBM_OK);
+    after(&scene, 30);
+    assert_int_equal(entry_of(&scene, 5)->vertices, 0);
+    assert_string_equal(entry_of(&scene, 5)->state, "DRAINING");
+    after(&scene, 40);
+    assert_string_equal(entry_of(&scene, 5)->state, "ACTIVE");
+    scene_expect_settled(&scene, 60);
+    assert_true(entry_of(&scene, 5)->vertices > 0);
+    scene_free(&scene);
+}
+
+static void
+the_leader_and_strangers_cannot_be(void **state)
+{
+    struct scene scene;
+    (void)state;
+    begin(&scene, "mesh:3x3", 0.334, 0);
+    assert_int_equal(maintain(&scene, 0, 60, 0), LBM_E_STATE);
+    assert_int_equal(maintain(&scene, 77, 60, 0), LBM_E_NOTFOUND);
+    assert_int_equal(maintain(&scene, 5, 0, 0), LBM_E_STATE); /* it is in none */
+    scene_free(&scene);
+}
+
 int
 main(void)
 {
@@ -173,6 +288,11 @@ main(void)
         cmocka_unit_test(those_evicted_within_ten_minutes_count),
         cmocka_unit_test(a_failure_domain_counts_as_one),
         cmocka_unit_test(with_share_0_an_operator_evicts_all),
+        cmocka_unit_test(a_host_in_maintenance_comes_back_with_what_it_had),
+        cmocka_unit_test(one_that_does_not_come_back_in_time_is_evicted),
+        cmocka_unit_test(it_is_given_nothing),
+        cmocka_unit_test(its_vertices_go_elsewhere_and_it_stays_a_member),
+        cmocka_unit_test(the_leader_and_strangers_cannot_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
