@@ -8,7 +8,7 @@ cluster_scripts = tests/cluster/adapt.sh tests/cluster/api.sh tests/cluster/appr
 	tests/cluster/enroll.sh tests/cluster/etcd.sh tests/cluster/explain.sh tests/cluster/flood.sh \
 	tests/cluster/heavy.sh tests/cluster/hog.sh tests/cluster/join.sh tests/cluster/kills.sh \
 	tests/cluster/kth.sh tests/cluster/leader.sh tests/cluster/leaver.sh tests/cluster/links.sh \
-	tests/cluster/load.sh tests/cluster/members.sh tests/cluster/own_files.sh \
+	tests/cluster/load.sh tests/cluster/maintain.sh tests/cluster/members.sh tests/cluster/own_files.sh \
 	tests/cluster/owners_check.sh tests/cluster/parallel.sh tests/cluster/policy.sh \
 	tests/cluster/promote.sh tests/cluster/reach.sh tests/cluster/remote.sh tests/cluster/renew.sh \
 	tests/cluster/rights.sh tests/cluster/rogue.sh tests/cluster/rtt.sh tests/cluster/slow.sh \
