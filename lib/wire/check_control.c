@@ -220,13 +220,13 @@ static const struct lbm_wire_rule status_reply_rules[] = {
     {"backup", HOST_OR_NONE},
     {"awaited", UP_TO(LBM_HOSTS_MAX), HOST},
     {"deaf", UP_TO(LBM_HOSTS_MAX), HOST},
+    {"state", NAME_OR_EMPTY},
+    {"outside", UP_TO(LBM_APPLICANTS_MAX), HOST},
+    {"outside_address", SAME("outside"), ADDRESS},
     {"log_external", FLAG},
     {"ensemble", UP_TO(LBM_ENSEMBLE_MAX), HOST},
     {"ensemble_answers", UP_TO(LBM_ENSEMBLE_MAX), HOST},
     {"ensemble_leader", HOST_OR_NONE},
-    {"state", NAME_OR_EMPTY},
-    {"outside", UP_TO(LBM_APPLICANTS_MAX), HOST},
-    {"outside_address", SAME("outside"), ADDRESS},
 };
 static const struct lbm_wire_table status_reply_table =
     TABLE(status_reply_rules, lbm__status_reply__descriptor);

@@ -78,8 +78,10 @@ carry_out(struct cluster *c, uint32_t host, struct waiting *waiting)
     case LBM_EFFECT_LOG_APPEND:
     case LBM_EFFECT_LOG_FOLLOW:
     case LBM_EFFECT_LOG_COMPACT:
+    case LBM_EFFECT_LOG_BEGIN:
         log_effect(c, host, effect);
         break;
+    case LBM_EFFECT_ENSEMBLE:
     case LBM_EFFECT_COUNT:
         break;
     }
