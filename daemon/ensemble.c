@@ -402,7 +402,8 @@ on_look(evutil_socket_t fd, short what, void *context)
     if (wants_list && part->is.moved != 0 && part->list_request == NULL && at < part->is.n)
         part->list_request = ask(part, at, "/v3/cluster/member/list", NULL, ASK_MS, part, on_list);
     defragment(part);
-    int is_busy = part->is.moved == 0 || part->told.leader == LBM_NONE || (part->tends && !part->is_settled) ||
+    int is_busy = part->is.moved == 0 || part->told.leader == LBM_NONE ||
+                  (part->tends && !part->is_settled) ||
                   (own(part) != NULL && part->config.keeper != NULL && !part->has_order);
     look_after(part, is_busy ? LOOK_MS : part->tends ? TEND_MS : REST_MS);
 }

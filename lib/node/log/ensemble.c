@@ -297,11 +297,18 @@ is_told(const struct lbm_ensemble *told, const struct lbm_ensemble *now)
 void
 lbm_log_ensemble_tell(struct lbm_node *node)
 {
+    if (!node->starting) /* the stored log has been read */
+        lbm_log_ensemble_start(node);
+}
+
+void
+lbm_log_ensemble_start(struct lbm_node *node)
+{
     struct ensemble *e = &node->ensemble;
     const struct lbm_ensemble *now = &node->view.ensemble;
     int tends = lbm_log_is_managed(node) && is_first_heard(node);
     int is_same = is_told(&e->told, now);
-    if (node->starting || (is_same && tends == e->tends))
+    if (is_same && tends == e->tends)
         return;
     if (!is_same) {
         e->since_us = node->now_us;

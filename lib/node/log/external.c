@@ -44,7 +44,7 @@ external_start(struct lbm_node *node)
 {
     if (node->may_found && lbm_log_last(node) == 0)
         lbm_log_bootstrap(node);
-    lbm_log_ensemble_tell(node);
+    lbm_log_ensemble_start(node);
     lbm_log_external_begin(node);
 }
 

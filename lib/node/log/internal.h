@@ -76,6 +76,8 @@ void lbm_log_engine_follow(struct lbm_node *node);
 
 /* Tell the shell who runs the ensemble, if that is news. */
 void lbm_log_ensemble_tell(struct lbm_node *node);
+/* The same once the stored log has been read. */
+void lbm_log_ensemble_start(struct lbm_node *node);
 /* Form an ensemble, move the log there, replace a member: what is due. */
 void lbm_log_ensemble_timer(struct lbm_node *node);
 /* Time, us, at which lbm_log_ensemble_timer has something to do; INT64_MAX: none. */
