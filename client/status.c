@@ -108,8 +108,12 @@ add_log(json_t *object, const Lbm__StatusReply *s)
     json_object_set_new(object, "log_members_answering", answering);
     json_object_set_new(object, "log_leader", has_leader ? json_integer(s->ensemble_leader) : json_null());
     struct lbm_buf line = {0};
+    int is_lost = 0;
+    for (size_t i = 0; i < s->n_unreachable && !s->log_external; i++)
+        is_lost |= s->unreachable[i] == s->leader;
     if (!s->log_external)
-        lbm_buf_printf(&line, "local, ordered by host %u%s%s", s->leader,
+        lbm_buf_printf(&line, "local, ordered by host %u%s%s%s", s->leader,
+                       is_lost ? ", which is unreachable: see lbctl log promote" : "",
                        s->n_ensemble != 0 ? "; an ensemble of etcd is being formed on hosts " : "", text);
     else if (s->n_ensemble == 0)
         lbm_buf_printf(&line, "etcd, in the ensemble that the configuration names");
@@ -117,7 +121,7 @@ add_log(json_t *object, const Lbm__StatusReply *s)
         lbm_buf_printf(&line, "etcd on hosts %s; host %u leads", text, s->ensemble_leader);
     else
         lbm_buf_printf(&line, "etcd on hosts %s; no leader is known", text);
-    if (s->n_ensemble_answers < s->n_ensemble)
+    if (s->log_external && s->n_ensemble_answers < s->n_ensemble)
         lbm_buf_printf(&line, "; %zu of %zu answer", s->n_ensemble_answers, s->n_ensemble);
     json_object_set_new(object, "log_text", json_string(line.failed ? "" : line.at));
     lbm_buf_free(&line);

@@ -181,6 +181,7 @@ lbm_log_timer(struct lbm_node *node)
     lbm_log_deferred_timer(node);
     lbm_log_promote_timer(node);
     lbm_log_ensemble_timer(node);
+    lbm_log_local_timer(node);
     lbm_log_try_append(node);
 }
 

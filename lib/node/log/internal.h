@@ -99,6 +99,8 @@ void lbm_log_external_asked(struct lbm_node *node, const Lbm__Peer *message);
 
 /* ---- local.c ---- */
 
+/* Tell operators that the leader is lost, or heard again. */
+void lbm_log_local_timer(struct lbm_node *node);
 /* Returns the connected host after the one that was asked last; LBM_NONE: there is none. */
 uint32_t lbm_log_next_connected(const struct lbm_node *node);
 /* Ask a host for the entries that this one lacks. */

@@ -225,6 +225,27 @@ const struct log_engine log_local = {
     .fetch_deadline = local_fetch_deadline,
 };
 
+/* Operators hear of a leader that is lost, once each time. */
+void
+lbm_log_local_timer(struct lbm_node *node)
+{
+    const struct lbm_member *self = lbm_view_member(&node->view, node->host);
+    int follows = node->engine == LBM_LOG_ENGINE_LOCAL && !node->leader && node->leader_host != LBM_NONE &&
+                  self != NULL && self->state == LBM_MEMBER_ACTIVE;
+    int is_lost = follows && lbm_membership_is_unreachable(node, node->leader_host, SUSPECT_US);
+    if (is_lost && !node->leader_is_lost)
+        lbm_core_note(
+            node, LBM_NOTE_WARNING,
+            "host %" PRIu32
+            ", which orders the control log, is unreachable: members and jobs stay as they are until it "
+            "is back; if it is lost, run lbctl log promote --force at another host",
+            node->leader_host);
+    else if (!is_lost && node->leader_is_lost && follows)
+        lbm_core_note(node, LBM_NOTE_INFO, "host %" PRIu32 ", which orders the control log, is heard again",
+                      node->leader_host);
+    node->leader_is_lost = is_lost;
+}
+
 /* ---- messages ------------------------------------------------------------------------------------------ */
 
 /* Who asks the wrong host learns which one is right. */
