@@ -26,7 +26,8 @@ struct cluster_options {
     uint32_t late;                         /* the last that many hosts are not started */
     uint32_t limited_host;                 /* the only host with that limit, or LBM_NONE: all */
     enum lbm_log_engine engine;
-    uint32_t evict_per_minute; /* of every host's configuration */
+    enum lbm_etcd_ability etcd; /* of every host */
+    uint32_t evict_per_minute;  /* of every host's configuration */
     double evict_share;
     int64_t restart_us; /* a process that ended by itself is started again after this; 0: it is not */
     int unwatched; /* nonzero: records, messages and applications are not checked, only the control log */
@@ -217,6 +218,10 @@ void cluster_forge(struct cluster *cluster, uint32_t from, uint32_t to, uint32_t
 
 /* Nonzero if the cluster was founded on it. */
 int cluster_log_is_external(const struct cluster *cluster);
+/* Nonzero if the control log is in an ensemble that daemons run. */
+int cluster_log_is_managed(const struct cluster *cluster);
+/* Nonzero if a majority of that ensemble runs without this host; also if there is none. */
+int cluster_ensemble_survives(const struct cluster *cluster, uint32_t host);
 /* Nonzero if every disk that has a part of the log has all of it. */
 int cluster_log_is_everywhere(const struct cluster *cluster);
 /* Entries that some disk has had. */

@@ -82,6 +82,8 @@ carry_out(struct cluster *c, uint32_t host, struct waiting *waiting)
         log_effect(c, host, effect);
         break;
     case LBM_EFFECT_ENSEMBLE:
+        ensemble_effect(c, host, effect);
+        break;
     case LBM_EFFECT_COUNT:
         break;
     }
@@ -215,6 +217,7 @@ new_node(struct cluster *c, uint32_t host)
         .m = c->h->m,
         .site = c->options.hop_us != 0 ? NULL : &c->h->site[(size_t)host * c->h->m],
         .engine = c->options.engine,
+        .etcd = c->options.etcd,
         .log_compact_min = c->options.log_compact_min != 0 ? c->options.log_compact_min : RUN_LOG,
         .large_members = c->options.large_members,
         .tree_hosts = c->options.tree_hosts,
@@ -254,6 +257,8 @@ cluster_restart(struct cluster *c, uint32_t host)
     m->durable = 0;
     m->sync_free_us = c->now_us;
     m->follows = 0;
+    m->ensemble = (struct lbm_ensemble){0};
+    m->tends = m->looks = 0;
     m->following = 0;
     memset(m->dialled, 0, c->n);
     memset(m->broken, 0, c->n);
