@@ -40,6 +40,8 @@ struct lbm_ensemble_part {
     struct lbm_ensemble_config config;
     struct lbm_ensemble_handler handler;
     struct lbm_ensemble is;
+    struct lbm_ensemble
+        before; /* of the same id, before the last change: who has gone runs until etcd knows it */
     int tends;
     char dir[PATH_MAX];
     int dir_fd; /* -1: not opened */
@@ -51,7 +53,7 @@ struct lbm_ensemble_part {
     struct seen seen[LBM_ENSEMBLE_MAX]; /* by place in `is` */
     struct lbm_http_request *list_request, *change_request, *defragment_request;
     struct lbm_etcd_members list; /* as etcd said last; empty: not known */
-    int is_settled;
+    int is_listed, is_settled;
     int has_order;   /* the keeper runs etcd for this host's present membership */
     int was_removed; /* etcd ended: its data may be of a member that the list does not have */
     struct lbm_ensemble_report told;
@@ -224,7 +226,11 @@ ask(struct lbm_ensemble_part *part, uint32_t at, const char *path, char *body, l
 static void
 report(struct lbm_ensemble_part *part)
 {
-    struct lbm_ensemble_report now = {.id = part->is.id, .leader = LBM_NONE, .is_settled = part->is_settled};
+    struct lbm_ensemble_report now = {.id = part->is.id,
+                                      .changed = part->is.changed,
+                                      .leader = LBM_NONE,
+                                      .is_listed = part->is_listed,
+                                      .is_settled = part->is_settled};
     uint64_t leader = 0;
     for (uint32_t i = 0; i < part->is.n; i++)
         if (part->seen[i].answers) {
@@ -235,7 +241,8 @@ report(struct lbm_ensemble_part *part)
         if (part->seen[i].answers && part->seen[i].status.member == leader)
             now.leader = part->is.member[i].host;
     int is_same = now.id == part->told.id && now.leader == part->told.leader && now.n == part->told.n &&
-                  now.is_settled == part->told.is_settled &&
+                  now.is_settled == part->told.is_settled && now.is_listed == part->told.is_listed &&
+                  now.changed == part->told.changed &&
                   memcmp(now.host, part->told.host, sizeof now.host) == 0;
     if (is_same)
         return;
@@ -299,6 +306,34 @@ in_ensemble(const struct lbm_ensemble_part *part, const char *name)
     return NULL;
 }
 
+static void change_list(struct lbm_ensemble_part *part);
+
+/* The log has nothing that this host has not applied: what it takes for the members is what they are. */
+static void
+on_newest(void *context, const struct lbm_http_answer *answer)
+{
+    struct lbm_ensemble_part *part = context;
+    struct lbm_etcd_entries newer = {0};
+    part->change_request = NULL;
+    if (answer->status != 200 || lbm_etcd_read_entries(answer->body, answer->len, &newer) != LBM_OK)
+        return;
+    if (newer.list.n == 0)
+        change_list(part);
+    lbm_etcd_entries_free(&newer);
+}
+
+/* A host that was away may have an old view, and must not undo what others have done since. */
+static void
+ask_newest(struct lbm_ensemble_part *part)
+{
+    uint32_t at = one_that_answers(part);
+    if (part->change_request != NULL || at == part->is.n)
+        return;
+    uint64_t next = part->handler.view(part->handler.context) + 1;
+    part->change_request =
+        ask(part, at, "/v3/kv/range", lbm_etcd_read_body("/lbmap", next), ASK_MS, part, on_newest);
+}
+
 /* One step towards the members that the log names: who is not among them goes before one is added. */
 static void
 change_list(struct lbm_ensemble_part *part)
@@ -326,6 +361,18 @@ change_list(struct lbm_ensemble_part *part)
     }
 }
 
+/* This host was a member, and etcd knows that it is none any more. */
+static void
+leave(struct lbm_ensemble_part *part)
+{
+    char name[LBM_KEEPER_NAME_MAX];
+    const struct lbm_ensemble_member *was = lbm_ensemble_member(&part->before, part->config.host);
+    if (own(part) != NULL || was == NULL || listed(part, member_name(part, was, name)) != NULL)
+        return;
+    part->before = (struct lbm_ensemble){0};
+    stop_member(part);
+}
+
 static void
 on_list(void *context, const struct lbm_http_answer *answer)
 {
@@ -336,13 +383,19 @@ on_list(void *context, const struct lbm_http_answer *answer)
         return;
     lbm_vec_free(&part->list.list);
     part->list = list;
-    size_t n_right = 0;
-    for (size_t i = 0; i < list.list.n; i++)
-        n_right += in_ensemble(part, list.list.at[i].name) != NULL && list.list.at[i].has_begun;
-    part->is_settled = n_right == list.list.n && n_right == part->is.n;
-    if (part->is.moved != 0 && part->tends && !part->is_settled)
-        change_list(part);
+    size_t n_right = 0, n_begun = 0;
+    for (size_t i = 0; i < list.list.n; i++) {
+        int is_right = in_ensemble(part, list.list.at[i].name) != NULL;
+        n_right += is_right != 0;
+        n_begun += is_right && list.list.at[i].has_begun;
+    }
+    part->is_listed = n_right == list.list.n && n_right == part->is.n;
+    part->is_settled = part->is_listed && n_begun == n_right;
+    leave(part);
+    if (part->is.moved != 0 && part->tends && !part->is_listed)
+        ask_newest(part);
     run_member(part);
+    report(part); /* last: it may change all of it */
 }
 
 /* ---- keeping the database small --------------------------------------------------------------------------
@@ -397,13 +450,14 @@ on_look(evutil_socket_t fd, short what, void *context)
             part->seen[i].request =
                 ask(part, i, "/v3/maintenance/status", NULL, ASK_MS, &part->seen[i], on_status);
     run_member(part);
-    int wants_list = part->tends || (own(part) != NULL && !part->has_order);
+    int is_leaving = own(part) == NULL && lbm_ensemble_member(&part->before, part->config.host) != NULL;
+    int wants_list = part->tends || is_leaving || (own(part) != NULL && !part->has_order);
     uint32_t at = one_that_answers(part);
     if (wants_list && part->is.moved != 0 && part->list_request == NULL && at < part->is.n)
         part->list_request = ask(part, at, "/v3/cluster/member/list", NULL, ASK_MS, part, on_list);
     defragment(part);
     int is_busy = part->is.moved == 0 || part->told.leader == LBM_NONE ||
-                  (part->tends && !part->is_settled) ||
+                  (part->tends && !part->is_settled) || is_leaving ||
                   (own(part) != NULL && part->config.keeper != NULL && !part->has_order);
     look_after(part, is_busy ? LOOK_MS : part->tends ? TEND_MS : REST_MS);
 }
@@ -431,7 +485,7 @@ forget(struct lbm_ensemble_part *part)
     cancel(&part->defragment_request);
     lbm_vec_free(&part->list.list);
     part->list = (struct lbm_etcd_members){0};
-    part->is_settled = 0;
+    part->is_listed = part->is_settled = 0;
 }
 
 static enum lbm_err
@@ -461,13 +515,15 @@ target(void *context, uint32_t from, enum lbm_tunnel_to to, uint64_t of)
 {
     static char name[LBM_TUNNEL_NAME_MAX];
     struct lbm_ensemble_part *part = context;
-    const struct lbm_ensemble_member *self = own(part);
+    const struct lbm_ensemble_member *self =
+        own(part) != NULL ? own(part) : lbm_ensemble_member(&part->before, part->config.host);
     char member[LBM_KEEPER_NAME_MAX];
     if (self == NULL || self->since != of || address(part, from) == NULL)
         return NULL;
     if (to == LBM_TUNNEL_CLIENT)
         return "client:1";
-    if (to != LBM_TUNNEL_PEER || lbm_ensemble_member(&part->is, from) == NULL)
+    if (to != LBM_TUNNEL_PEER ||
+        (lbm_ensemble_member(&part->is, from) == NULL && lbm_ensemble_member(&part->before, from) == NULL))
         return NULL;
     snprintf(name, sizeof name, "%s:1", member_name(part, self, member));
     return name;
@@ -480,12 +536,19 @@ open_ways(struct lbm_ensemble_part *part, struct lbm_diag *diag)
 {
     char name[LBM_TUNNEL_NAME_MAX], member[LBM_KEEPER_NAME_MAX], path[LBM_TUNNEL_NAME_MAX + 32];
     enum lbm_err err = LBM_OK;
+    int runs = own(part) != NULL || lbm_ensemble_member(&part->before, part->config.host) != NULL;
+    for (uint32_t i = 0; err == LBM_OK && runs && i < part->before.n; i++)
+        if (part->before.member[i].host != part->config.host) {
+            snprintf(name, sizeof name, "%s:1", member_name(part, &part->before.member[i], member));
+            err = lbm_tunnel_open(part->tunnel, name, part->before.member[i].host, LBM_TUNNEL_PEER,
+                                  part->before.member[i].since, diag);
+        }
     for (uint32_t i = 0; err == LBM_OK && i < part->is.n; i++) {
         const struct lbm_ensemble_member *to = &part->is.member[i];
         snprintf(name, sizeof name, "client:1");
         if (to->host != part->config.host) {
             snprintf(name, sizeof name, "%s:1", member_name(part, to, member));
-            if (own(part) != NULL)
+            if (runs)
                 err = lbm_tunnel_open(part->tunnel, name, to->host, LBM_TUNNEL_PEER, to->since, diag);
             snprintf(name, sizeof name, "client-%s", member);
             if (err == LBM_OK)
@@ -560,31 +623,23 @@ lbm_ensemble_set(struct lbm_ensemble_part *part, const struct lbm_ensemble *is, 
     const struct lbm_ensemble_member *before = own(part);
     uint64_t since = before != NULL ? before->since : 0;
     struct lbm_diag diag = {0};
-    int is_other = part->is.id != is->id;
-    int is_same = !is_other && part->is.n == is->n && part->is.moved == is->moved;
-    for (uint32_t i = 0; is_same && i < is->n; i++) {
-        const struct lbm_ensemble_member *was = lbm_ensemble_member(&part->is, is->member[i].host);
-        is_same = was != NULL && was->since == is->member[i].since;
-    }
+    int is_other = part->is.id != is->id, is_changed = part->is.changed != is->changed;
     part->tends = tends;
-    if (is_same && is->id != 0) {
+    if (is->id != 0 && !is_other && !is_changed) { /* the log has moved into it, or somebody else tends it */
+        part->is.moved = is->moved;
         look_after(part, 0);
         return;
     }
-    int is_same_members = !is_other && part->is.n == is->n && part->is.moved != is->moved;
+    part->before = is_other ? (struct lbm_ensemble){0} : part->is;
     part->is = *is;
     put_first(part);
-    if (is_same_members) {
-        look_after(part, 0);
-        return;
-    }
     forget(part);
     const struct lbm_ensemble_member *self = own(part);
     if (self == NULL || self->since != since || is_other) {
         part->has_order = part->was_removed = 0;
     }
-    if (self == NULL) /* what an earlier membership has left goes */
-        stop_member(part);
+    if (self == NULL && lbm_ensemble_member(&part->before, part->config.host) == NULL)
+        stop_member(part); /* what an earlier membership has left */
     if (is->id == 0) {
         lbm_etcd_free(part->etcd);
         part->etcd = NULL;

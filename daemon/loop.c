@@ -292,6 +292,12 @@ on_ensemble(void *context, const struct lbm_ensemble_report *report)
     step(context, &event);
 }
 
+static uint64_t
+view_of(void *context)
+{
+    return lbm_node_view(((const struct loop *)context)->node);
+}
+
 static const char *
 address_of(void *context, uint32_t host)
 {
@@ -531,7 +537,7 @@ lbm_loop_run(const struct lbm_loop_config *config)
     const struct lbm_etcd_handler etcd = {
         .context = &loop, .result = on_log_result, .entries = on_log_entries, .snapshot = on_log_snapshot};
     const struct lbm_ensemble_handler ensemble = {
-        .context = &loop, .etcd = etcd, .report = on_ensemble, .address = address_of};
+        .context = &loop, .etcd = etcd, .report = on_ensemble, .view = view_of, .address = address_of};
     struct lbm_recovered *recovered = NULL;
     struct lbm_diag diag = {0};
     enum lbm_err err = open_base(&loop, &diag);

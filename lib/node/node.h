@@ -199,9 +199,11 @@ struct lbm_bytes {
 /* What the shell sees of the ensemble. */
 struct lbm_ensemble_report {
     uint64_t id;
-    uint32_t leader; /* host whose etcd leads; LBM_NONE: none does, or it is not known */
-    int is_settled;  /* etcd's list of members is that of the last LBM_EFFECT_ENSEMBLE, and all have begun */
-    uint32_t n;      /* hosts whose etcd answers: */
+    uint32_t leader;  /* host whose etcd leads; LBM_NONE: none does, or it is not known */
+    uint64_t changed; /* of the last LBM_EFFECT_ENSEMBLE: what follows is about that one */
+    int is_listed;    /* etcd's list of members is that one */
+    int is_settled;   /* and all have begun */
+    uint32_t n;       /* hosts whose etcd answers: */
     uint32_t host[LBM_ENSEMBLE_MAX];
 };
 

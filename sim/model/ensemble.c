@@ -2,6 +2,7 @@
 /* The ensemble of etcd that daemons run for the control log: a member runs as long as its machine does, and
  * the log answers while a majority of those in the list do. The list is brought in line as daemon/ensemble.c
  * does it. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,15 +19,14 @@ is_listed(const struct model_log *log, const struct lbm_ensemble_member *member,
     return 0;
 }
 
-/* Nonzero if that member runs: its machine does, and its daemon was told that it is one. */
+/* Nonzero if that member runs: its machine does, and its daemon knows the ensemble. One that is to go runs
+ * until it is not listed any more. */
 static int
 runs(const struct cluster *c, size_t at)
 {
     const struct lbm_ensemble_member *member = &c->log.listed.member[at];
     const struct machine *m = &c->machine[member->host];
-    const struct lbm_ensemble_member *self = lbm_ensemble_member(&m->ensemble, member->host);
-    return m->node != NULL && !m->stopped && c->log.has_begun[at] && m->ensemble.id == c->log.listed.id &&
-           self != NULL && self->since == member->since;
+    return m->node != NULL && !m->stopped && c->log.has_begun[at] && m->ensemble.id == c->log.listed.id;
 }
 
 static uint32_t
@@ -73,13 +73,14 @@ form(struct cluster *c, const struct lbm_ensemble *is)
 
 /* One step: who is not a member goes first. */
 static void
-keep_list(struct cluster *c, const struct lbm_ensemble *is)
+keep_list(struct cluster *c, uint32_t host, const struct lbm_ensemble *is)
 {
     struct model_log *log = &c->log;
     for (size_t i = 0; i < log->listed.n; i++) {
         const struct lbm_ensemble_member *in = lbm_ensemble_member(is, log->listed.member[i].host);
         if (in != NULL && in->since == log->listed.member[i].since)
             continue;
+        trace(c, host, "etcd of host %" PRIu32 " is removed", log->listed.member[i].host);
         memmove(&log->listed.member[i], &log->listed.member[i + 1],
                 (log->listed.n - 1 - i) * sizeof *log->listed.member);
         memmove(&log->has_begun[i], &log->has_begun[i + 1], (log->listed.n - 1 - i) * sizeof *log->has_begun);
@@ -88,6 +89,7 @@ keep_list(struct cluster *c, const struct lbm_ensemble *is)
     }
     for (size_t i = 0, at; i < is->n; i++)
         if (!is_listed(log, &is->member[i], &at)) {
+            trace(c, host, "etcd of host %" PRIu32 " is added", is->member[i].host);
             log->has_begun[log->listed.n] = 0;
             log->listed.member[log->listed.n++] = is->member[i];
             return;
@@ -124,26 +126,32 @@ happen_looked(struct cluster *c, const struct happen *happen)
     const struct lbm_ensemble_member *self = lbm_ensemble_member(&m->ensemble, happen->host);
     struct lbm_event event = {.kind = LBM_EVENT_ENSEMBLE};
     struct lbm_ensemble_report *report = &event.as.ensemble;
-    size_t at, n_right = 0;
+    size_t at, n_right = 0, n_begun = 0;
     m->looks = 0;
     if (m->ensemble.id == 0 || m->ensemble.id != c->log.listed.id)
         return;
     int may_begin = m->ensemble.moved == 0 || running(c) > c->log.listed.n / 2;
-    if (self != NULL && is_listed(&c->log, self, &at) && may_begin)
+    if (self != NULL && is_listed(&c->log, self, &at) && may_begin && !c->log.has_begun[at]) {
+        trace(c, happen->host, "its etcd begins");
         c->log.has_begun[at] = 1;
-    if (m->tends && m->ensemble.moved != 0 && ensemble_answers(c, happen->host))
-        keep_list(c, &m->ensemble);
-    *report = (struct lbm_ensemble_report){.id = m->ensemble.id, .leader = LBM_NONE};
+    }
+    int has_all = lbm_node_view(m->node) + 1 == c->log.first + c->log.entries.n;
+    if (m->tends && m->ensemble.moved != 0 && has_all && ensemble_answers(c, happen->host))
+        keep_list(c, happen->host, &m->ensemble);
+    *report = (struct lbm_ensemble_report){
+        .id = m->ensemble.id, .changed = m->ensemble.changed, .leader = LBM_NONE};
     for (uint32_t i = 0; i < m->ensemble.n; i++) {
         if (!is_listed(&c->log, &m->ensemble.member[i], &at))
             continue;
-        n_right += c->log.has_begun[at] != 0;
+        n_right++;
+        n_begun += c->log.has_begun[at] != 0;
         if (!runs(c, at) || !ensemble_answers(c, happen->host))
             continue;
         report->leader = report->n == 0 ? m->ensemble.member[i].host : report->leader;
         report->host[report->n++] = m->ensemble.member[i].host;
     }
-    report->is_settled = n_right == m->ensemble.n && n_right == c->log.listed.n;
+    report->is_listed = n_right == m->ensemble.n && n_right == c->log.listed.n;
+    report->is_settled = report->is_listed && n_begun == n_right;
     step(c, happen->host, &event);
     if (m->node == NULL)
         return;

@@ -31,8 +31,7 @@ to_external(struct lbm_node *node)
     begin_again(node);
     node->engine = LBM_LOG_ENGINE_EXTERNAL;
     node->log_engine = &log_external;
-    node->leader = 0;
-    node->leader_host = node->view.leader;
+    node->leader = 0; /* leader_host stays: as it was stored, it counts once the log is back */
     if (node->starting)
         return;
     lbm_core_note(node, LBM_NOTE_INFO, "the control log is in an ensemble of etcd from now on");
@@ -46,6 +45,9 @@ to_local(struct lbm_node *node)
     node->engine = LBM_LOG_ENGINE_LOCAL;
     node->log_engine = &log_local;
     node->has_ordered = 0;
+    if (!node->starting) /* else as it was stored */
+        node->leader_host = node->view.leader;
+    node->leader = node->leader_host == node->host;
     if (!node->starting)
         lbm_core_note(node, LBM_NOTE_INFO, "host %u orders the control log from now on", node->view.leader);
 }

@@ -129,6 +129,7 @@ propose(struct lbm_node *node, enum lbm_ensemble_step step, uint64_t id, const s
     Lbm__Ensemble ensemble = LBM__ENSEMBLE__INIT;
     ensemble.id = id;
     ensemble.step = (uint32_t)step;
+    ensemble.changed = step == LBM_ENSEMBLE_CHANGE ? node->view.ensemble.changed : 0;
     ensemble.host = host;
     ensemble.incarnation = incarnation;
     for (uint32_t i = 0; members != NULL && i < members->n; i++) {
@@ -261,7 +262,10 @@ tick_external(struct lbm_node *node)
 {
     struct lbm_ensemble next = node->view.ensemble;
     uint32_t bad = worst(node), size = next.n;
-    if (!node->ensemble.tends || !node->caught_up || node->appends.n != 0 ||
+    const struct lbm_ensemble_report *report = &node->ensemble.report;
+    /* Else a majority of those whom etcd knows could go before it has heard of any that comes. */
+    int is_listed = report->id == next.id && report->changed == next.changed && report->is_listed;
+    if (!node->ensemble.tends || !node->caught_up || node->appends.n != 0 || !is_listed ||
         node->now_us < node->ensemble.retry_us)
         return;
     if (bad < next.n) {
@@ -275,8 +279,7 @@ tick_external(struct lbm_node *node)
             return; /* nobody else could */
         if (!is_replaced && !is_more)
             return;
-    } else if (next.n >= wanted(node) || !node->ensemble.report.is_settled ||
-               node->ensemble.report.id != next.id || !add_best(node, &next)) {
+    } else if (next.n >= wanted(node) || !report->is_settled || !add_best(node, &next)) {
         return;
     }
     propose(node, LBM_ENSEMBLE_CHANGE, next.id, &next);
@@ -288,10 +291,7 @@ tick_external(struct lbm_node *node)
 static int
 is_told(const struct lbm_ensemble *told, const struct lbm_ensemble *now)
 {
-    int same = told->id == now->id && told->moved == now->moved && told->n == now->n;
-    for (uint32_t i = 0; same && i < now->n; i++)
-        same = told->member[i].host == now->member[i].host && told->member[i].since == now->member[i].since;
-    return same;
+    return told->id == now->id && told->moved == now->moved && told->changed == now->changed;
 }
 
 void

@@ -53,7 +53,7 @@ missing(const struct lbm_ensemble *of, const struct lbm_ensemble *in)
 static void
 apply_form(struct lbm_view *view, const Lbm__Ensemble *ensemble, char *refusal)
 {
-    struct lbm_ensemble formed = {.id = ensemble->id};
+    struct lbm_ensemble formed = {.id = ensemble->id, .changed = view->index + 1};
     if (view->external)
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "the control log is in an ensemble already");
     else if (view->log_place == LBM_LOG_PLACE_LOCAL)
@@ -81,13 +81,16 @@ apply_move(struct lbm_view *view, const Lbm__Ensemble *ensemble, char *refusal)
 static void
 apply_change(struct lbm_view *view, const Lbm__Ensemble *ensemble, char *refusal)
 {
-    struct lbm_ensemble next = {.id = ensemble->id, .moved = view->ensemble.moved};
+    struct lbm_ensemble next = {
+        .id = ensemble->id, .moved = view->ensemble.moved, .changed = view->index + 1};
     if (!view->external || view->ensemble.id != ensemble->id) {
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "the control log is not in that ensemble");
+    } else if (ensemble->changed != view->ensemble.changed) {
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "another change of the ensemble came before");
     } else if (names_hosts(view, ensemble, refusal)) {
         name_members(view, ensemble, &next);
         if (missing(&view->ensemble, &next) > 1 || missing(&next, &view->ensemble) > 1)
-            snprintf(refusal, LBM_DIAG_TEXT_MAX, "another change of the ensemble came before");
+            snprintf(refusal, LBM_DIAG_TEXT_MAX, "more than one member would change");
         else
             view->ensemble = next;
     }

@@ -61,8 +61,9 @@ struct lbm_ensemble_member {
 };
 
 struct lbm_ensemble {
-    uint64_t id;    /* 0: there is none */
-    uint64_t moved; /* index of the entry that moved the log into it; 0: it is being formed */
+    uint64_t id;      /* 0: there is none */
+    uint64_t moved;   /* index of the entry that moved the log into it; 0: it is being formed */
+    uint64_t changed; /* index of the last entry about its members */
     uint32_t n;
     struct lbm_ensemble_member member[LBM_ENSEMBLE_MAX];
 };

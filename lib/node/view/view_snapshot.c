@@ -210,6 +210,7 @@ draft_fill(const struct lbm_view *view, struct draft *draft)
     to->n_revoked_users = view->revoked_users.n;
     to->ensemble = view->ensemble.id;
     to->ensemble_moved = view->ensemble.moved;
+    to->ensemble_changed = view->ensemble.changed;
     to->n_ensemble_host = to->n_ensemble_incarnation = to->n_ensemble_since = view->ensemble.n;
     to->ensemble_host = draft->ensemble_host;
     to->ensemble_incarnation = draft->ensemble_incarnation;
@@ -386,6 +387,7 @@ take_snapshot(struct lbm_view *view, const Lbm__Snapshot *from, struct lbm_diag 
     view->next_host = from->next_host;
     view->ensemble.id = from->ensemble;
     view->ensemble.moved = from->ensemble_moved;
+    view->ensemble.changed = from->ensemble_changed;
     for (size_t i = 0; i < from->n_ensemble_host; i++)
         view->ensemble.member[view->ensemble.n++] = (struct lbm_ensemble_member){
             from->ensemble_host[i], from->ensemble_incarnation[i], from->ensemble_since[i]};
