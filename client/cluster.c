@@ -28,6 +28,7 @@ enum {
     CLUSTER_DAEMON,
     CLUSTER_LINK,
     CLUSTER_CAPACITY,
+    CLUSTER_LOG,
     CLUSTER_SIGNAL,
     CLUSTER_OPTIONS
 };
@@ -39,6 +40,13 @@ static const struct lbm_choice signals[] = {
     {"TERM", "let it end in order"},
     {"STOP", "freeze it"},
     {"CONT", "let a frozen one go on"},
+    {NULL, NULL},
+};
+
+static const struct lbm_choice log_choices[] = {
+    {"auto",
+     "in etcd once three hosts run, which the daemons start themselves, if there is one on this machine"},
+    {"local", "ordered by the first host"},
     {NULL, NULL},
 };
 
@@ -59,6 +67,8 @@ static const struct lbm_option cluster_options[CLUSTER_OPTIONS] = {
     [CLUSTER_CAPACITY] = LBM_NUMBER_OPTION(
         "capacity", "X", LBM_DAEMON_CAPACITY_MIN, LBM_DAEMON_CAPACITY_MAX,
         "add: how much of the work the new one takes, against the others' capacities", .fallback = "1"),
+    [CLUSTER_LOG] =
+        LBM_CHOICE_OPTION("log", "PLACE", log_choices, "up: where the control log is", .fallback = "auto"),
     [CLUSTER_SIGNAL] =
         LBM_CHOICE_OPTION("signal", "SIGNAL", signals, "kill: what the daemon gets", .fallback = "KILL"),
 };
@@ -289,7 +299,8 @@ lay_out(const struct lbm_cli *client, struct lbm_cluster *cluster, const struct 
                                           .site = &h->site[(size_t)p * h->m],
                                           .m = h->m,
                                           .links = links.at,
-                                          .n_links = links.n};
+                                          .n_links = links.n,
+                                          .log_engine = log_choices[client->value[CLUSTER_LOG].integer].name};
         if (status == LBM_STATUS_DONE)
             status = lbm_cluster_configure(client, cluster, &cluster->places.at[p], &config);
         lbm_vec_free(&links);
@@ -411,8 +422,10 @@ run_add(const struct lbm_cli *client, struct lbm_cluster *cluster)
     struct lbm_place place = {0};
     for (size_t i = 0; i < cluster->places.n; i++)
         place.id = cluster->places.at[i].id >= place.id ? cluster->places.at[i].id + 1 : place.id;
-    struct lbm_place_config config = {
-        .capacity = client->value[CLUSTER_CAPACITY].number, .m = 2, .links = links};
+    struct lbm_place_config config = {.capacity = client->value[CLUSTER_CAPACITY].number,
+                                      .m = 2,
+                                      .links = links,
+                                      .log_engine = log_choices[client->value[CLUSTER_LOG].integer].name};
     status = parse_links(client, cluster, place.id, links, &config.n_links);
     if (status != LBM_STATUS_DONE)
         return status;

@@ -28,6 +28,7 @@ struct lbm_cluster {
 struct lbm_place_config {
     const struct lbm_place *leader;
     double capacity;
+    const char *log_engine; /* of lbmapd.conf */
     const double *site; /* [m] or NULL */
     unsigned m;
     const struct lbm_link *links; /* p is this host */

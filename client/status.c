@@ -17,7 +17,7 @@ static const struct lbm_column status_columns[] = {
     {"version", "version", LBM_COLUMN_TEXT, 0},
     {"uptime_s", "up for", LBM_COLUMN_SECONDS, 0},
     {"view", "view", LBM_COLUMN_COUNT, 0},
-    {"leader", "leader", LBM_COLUMN_COUNT, 0},
+    {"log_text", "control log", LBM_COLUMN_TEXT, 0},
     {"members", "members", LBM_COLUMN_COUNT, 0},
     {"heard", "members heard", LBM_COLUMN_COUNT, 0},
     {"unreachable_text", "unreachable", LBM_COLUMN_TEXT, 0},
@@ -88,6 +88,45 @@ add_outside(json_t *object, const Lbm__StatusReply *s)
         json_object_set_new(object, "outside_text", json_string(text));
 }
 
+/* Where the control log is: by whom it is ordered, or in which ensemble. */
+static void
+add_log(json_t *object, const Lbm__StatusReply *s)
+{
+    json_t *members = json_array(), *answering = json_array();
+    const char *engine = !s->log_external ? "local" : s->n_ensemble != 0 ? "etcd" : "etcd elsewhere";
+    char text[256] = "";
+    size_t len = 0;
+    for (size_t i = 0; i < s->n_ensemble; i++) {
+        json_array_append_new(members, json_integer(s->ensemble[i]));
+        len += (size_t)snprintf(text + len, sizeof text - len, "%s%u", i != 0 ? " " : "", s->ensemble[i]);
+    }
+    for (size_t i = 0; i < s->n_ensemble_answers; i++)
+        json_array_append_new(answering, json_integer(s->ensemble_answers[i]));
+    int has_leader = s->log_external && s->ensemble_leader != LBM_NONE && s->n_ensemble != 0;
+    json_object_set_new(object, "log_engine", json_string(engine));
+    json_object_set_new(object, "log_members", members);
+    json_object_set_new(object, "log_members_answering", answering);
+    json_object_set_new(object, "log_leader", has_leader ? json_integer(s->ensemble_leader) : json_null());
+    struct lbm_buf line = {0};
+    int is_lost = 0;
+    for (size_t i = 0; i < s->n_unreachable && !s->log_external; i++)
+        is_lost |= s->unreachable[i] == s->leader;
+    if (!s->log_external)
+        lbm_buf_printf(&line, "local, ordered by host %u%s%s%s", s->leader,
+                       is_lost ? ", which is unreachable: see lbctl log promote" : "",
+                       s->n_ensemble != 0 ? "; an ensemble of etcd is being formed on hosts " : "", text);
+    else if (s->n_ensemble == 0)
+        lbm_buf_printf(&line, "etcd, in the ensemble that the configuration names");
+    else if (has_leader)
+        lbm_buf_printf(&line, "etcd on hosts %s; host %u leads", text, s->ensemble_leader);
+    else
+        lbm_buf_printf(&line, "etcd on hosts %s; no leader is known", text);
+    if (s->log_external && s->n_ensemble_answers < s->n_ensemble)
+        lbm_buf_printf(&line, "; %zu of %zu answer", s->n_ensemble_answers, s->n_ensemble);
+    json_object_set_new(object, "log_text", json_string(line.failed ? "" : line.at));
+    lbm_buf_free(&line);
+}
+
 static enum lbm_err
 take_status(struct lbmap *handle, const Lbm__Response *chunk, void *arg)
 {
@@ -111,6 +150,7 @@ take_status(struct lbmap *handle, const Lbm__Response *chunk, void *arg)
         return LBM_E_NOMEM;
     json_object_set_new(*object, "state", json_string(s->state));
     json_object_set_new(*object, "state_text", json_string(s->state[0] != '\0' ? s->state : "no member yet"));
+    add_log(*object, s);
     add_lease(*object, s);
     add_list(*object, "unreachable", "unreachable_text", s->n_unreachable, s->unreachable);
     add_list(*object, "deaf", "deaf_text", s->n_deaf, s->deaf);
@@ -154,6 +194,7 @@ run_status(const struct lbm_cli *client)
             json_object_del(object, "state_text");
             json_object_del(object, "log_awaits_text");
             json_object_del(object, "lease_text");
+            json_object_del(object, "log_text");
         }
         if (lbm_table_print_object(stdout, status_columns, sizeof status_columns / sizeof *status_columns,
                                    object, json) != LBM_OK)

@@ -118,24 +118,50 @@ carry_lease(struct loop *loop, struct lbm_effect *effect)
                          effect->as.lease.used);
 }
 
+/* The one that is in use: the ensemble's, or the one that the configuration names. NULL: there is none yet.
+ */
+static struct lbm_etcd *
+etcd_of(const struct loop *loop)
+{
+    return loop->etcd != NULL ? loop->etcd : lbm_ensemble_etcd(loop->ensemble);
+}
+
 static void
 carry_log_append(struct loop *loop, struct lbm_effect *effect)
 {
-    lbm_etcd_append(loop->etcd, effect->as.log.index, &effect->as.log.bytes);
+    if (etcd_of(loop) != NULL)
+        lbm_etcd_append(etcd_of(loop), effect->as.log.index, &effect->as.log.bytes);
+    free(effect->as.log.bytes.at);
+}
+
+static void
+carry_log_begin(struct loop *loop, struct lbm_effect *effect)
+{
+    if (etcd_of(loop) != NULL)
+        lbm_etcd_begin(etcd_of(loop), effect->as.log.index, &effect->as.log.bytes);
     free(effect->as.log.bytes.at);
 }
 
 static void
 carry_log_follow(struct loop *loop, struct lbm_effect *effect)
 {
-    lbm_etcd_follow(loop->etcd, effect->as.log.index);
+    if (etcd_of(loop) != NULL)
+        lbm_etcd_follow(etcd_of(loop), effect->as.log.index);
 }
 
 static void
 carry_log_compact(struct loop *loop, struct lbm_effect *effect)
 {
-    lbm_etcd_compact(loop->etcd, effect->as.log.index, &effect->as.log.bytes);
+    if (etcd_of(loop) != NULL)
+        lbm_etcd_compact(etcd_of(loop), effect->as.log.index, &effect->as.log.bytes);
     free(effect->as.log.bytes.at);
+}
+
+static void
+carry_ensemble(struct loop *loop, struct lbm_effect *effect)
+{
+    if (loop->ensemble != NULL)
+        lbm_ensemble_set(loop->ensemble, &effect->as.ensemble.is, effect->as.ensemble.tends);
 }
 
 static void (*const carriers[LBM_EFFECT_COUNT])(struct loop *, struct lbm_effect *) = {
@@ -149,6 +175,8 @@ static void (*const carriers[LBM_EFFECT_COUNT])(struct loop *, struct lbm_effect
     [LBM_EFFECT_LOG_APPEND] = carry_log_append,
     [LBM_EFFECT_LOG_FOLLOW] = carry_log_follow,
     [LBM_EFFECT_LOG_COMPACT] = carry_log_compact,
+    [LBM_EFFECT_LOG_BEGIN] = carry_log_begin,
+    [LBM_EFFECT_ENSEMBLE] = carry_ensemble,
 };
 
 void

@@ -35,7 +35,9 @@ struct lbm_etcd {
     uint32_t failures; /* in a row */
     char *password, *token;
 
-    struct errand login, read, watch, append, compact;
+    struct errand login, read, watch, append, compact, begin;
+    uint64_t begin_index; /* 0: the log has begun */
+    struct lbm_bytes first;
     uint64_t append_index;
 
     uint64_t next; /* index wanted; 0: nobody follows */
@@ -72,6 +74,7 @@ ask(struct lbm_etcd *etcd, struct errand *errand, const char *path, char *body,
     char url[LBM_ETCD_URL_MAX + 32];
     snprintf(url, sizeof url, "%s%s", etcd->config.endpoint[etcd->endpoint], path);
     whole.url = url;
+    whole.socket = etcd->config.socket != NULL ? etcd->config.socket[etcd->endpoint] : NULL;
     whole.body = body;
     whole.token = etcd->token;
     whole.context = etcd;
@@ -302,12 +305,58 @@ on_read(void *context, const struct lbm_http_answer *answer)
 }
 
 static void
+on_begun(void *context, const struct lbm_http_answer *answer)
+{
+    struct lbm_etcd *etcd = context;
+    if (is_good(etcd, &etcd->begin, answer))
+        etcd->begin_index = 0;
+    read_after(etcd, etcd->begin_index == 0 ? 0 : SWITCH_MS);
+}
+
+static void
+begin(struct lbm_etcd *etcd)
+{
+    const struct lbm_http_ask how = {.timeout_ms = ASK_MS, .done = on_begun};
+    ask(etcd, &etcd->begin, "/v3/kv/txn",
+        lbm_etcd_begin_body(etcd->config.prefix, etcd->begin_index, etcd->first.at, etcd->first.len), &how);
+}
+
+void
+lbm_etcd_begin(struct lbm_etcd *etcd, uint64_t index, const struct lbm_bytes *command)
+{
+    uint8_t *copy = lbm_copy(command->at, command->len, 1);
+    if (copy == NULL) {
+        lbm_log(LBM_NOTE_ERROR, "out of memory");
+        return;
+    }
+    cancel(&etcd->begin);
+    free(etcd->first.at);
+    etcd->first = (struct lbm_bytes){copy, command->len};
+    etcd->begin_index = index;
+    begin(etcd);
+}
+
+void
+lbm_etcd_point(struct lbm_etcd *etcd, size_t n_endpoints)
+{
+    LBM_ASSERT(n_endpoints >= 1);
+    etcd->config.n_endpoints = n_endpoints;
+    etcd->endpoint = 0;
+    etcd->failures = 0;
+    cancel(&etcd->read);
+    cancel(&etcd->watch);
+    read_after(etcd, 0);
+}
+
+static void
 on_again(evutil_socket_t fd, short what, void *context)
 {
     const struct lbm_http_ask how = {.timeout_ms = ASK_MS, .done = on_read};
     struct lbm_etcd *etcd = context;
     (void)fd;
     (void)what;
+    if (etcd->begin_index != 0 && etcd->begin.request == NULL)
+        begin(etcd);
     if (etcd->read.request == NULL && is_logged_in(etcd))
         ask(etcd, &etcd->read, "/v3/kv/range", lbm_etcd_read_body(etcd->config.prefix, etcd->next), &how);
 }
@@ -426,6 +475,7 @@ lbm_etcd_free(struct lbm_etcd *etcd)
     if (etcd == NULL)
         return;
     lbm_http_free(etcd->http);
+    free(etcd->first.at);
     if (etcd->again != NULL)
         event_free(etcd->again);
     if (etcd->arrived != NULL)

@@ -18,7 +18,8 @@ struct lbm_etcd;
 /* Strings are borrowed for the life of the etcd; "" is none. */
 struct lbm_etcd_config {
     const char (*endpoint)[LBM_ETCD_URL_MAX + 1];
-    size_t n_endpoints; /* >= 1 */
+    const char (*socket)[LBM_ETCD_URL_MAX + 1]; /* [n_endpoints] paths; NULL: the URLs say where */
+    size_t n_endpoints;                         /* >= 1 */
     const char *prefix;
     const char *ca, *cert, *key; /* files of TLS */
     const char *user, *password_file;
@@ -42,6 +43,13 @@ void lbm_etcd_append(struct lbm_etcd *etcd, uint64_t index, const struct lbm_byt
 
 /* Bring all entries from that index on. */
 void lbm_etcd_follow(struct lbm_etcd *etcd, uint64_t from);
+
+/* This is the entry of that index, if there is no log yet; tried until it is known. Copies the command. */
+void lbm_etcd_begin(struct lbm_etcd *etcd, uint64_t index, const struct lbm_bytes *command);
+
+/* The members are others from now on: the endpoints of the configuration have changed, and there are so many.
+ */
+void lbm_etcd_point(struct lbm_etcd *etcd, size_t n_endpoints);
 
 /* Replace the entries before that index by the view after it. Copies the view. */
 void lbm_etcd_compact(struct lbm_etcd *etcd, uint64_t index, const struct lbm_bytes *view);

@@ -121,6 +121,31 @@ lbm_etcd_append_body(const char *prefix, uint64_t index, const uint8_t *command,
 }
 
 char *
+lbm_etcd_begin_body(const char *prefix, uint64_t index, const uint8_t *command, size_t len)
+{
+    return dumped(json_pack("{s:[o, o], s:[{s:{s:o, s:o}}]}", "compare",
+                            condition(entry_key(prefix, index), 0), condition(key_of(prefix, "snapshot"), 0),
+                            "success", "request_put", "key", entry_key(prefix, index), "value",
+                            encoded(command, len)));
+}
+
+char *
+lbm_etcd_add_body(const char *name)
+{
+    char url[LBM_ETCD_NAME_MAX + 16];
+    snprintf(url, sizeof url, "unix://%s:1", name);
+    return dumped(json_pack("{s:[s]}", "peerURLs", url));
+}
+
+char *
+lbm_etcd_remove_body(uint64_t id)
+{
+    char number[32];
+    snprintf(number, sizeof number, "%" PRIu64, id);
+    return dumped(json_pack("{s:s}", "ID", number));
+}
+
+char *
 lbm_etcd_read_body(const char *prefix, uint64_t from)
 {
     return dumped(json_pack("{s:o, s:o, s:i}", "key", entry_key(prefix, from), "range_end",
@@ -287,6 +312,62 @@ lbm_etcd_read_snapshot(const char *text, size_t len, struct lbm_etcd_entry *out)
     memmove(snapshot.value, snapshot.value + INDEX_DIGITS, snapshot.len);
     *out = snapshot;
     return LBM_OK;
+}
+
+/* A number as gateways write 64 bits: a text. 0 if it is left out. */
+static uint64_t
+number_of(const json_t *tree, const char *key)
+{
+    const char *text = json_string_value(json_object_get(tree, key));
+    return text != NULL ? strtoull(text, NULL, 10) : 0;
+}
+
+enum lbm_err
+lbm_etcd_read_status(const char *text, size_t len, struct lbm_etcd_status *out)
+{
+    json_t *tree = parsed(text, len);
+    const json_t *header = json_object_get(tree, "header");
+    enum lbm_err err = header != NULL ? LBM_OK : LBM_E_SYNTAX;
+    if (err == LBM_OK)
+        *out = (struct lbm_etcd_status){.member = number_of(header, "member_id"),
+                                        .leader = number_of(tree, "leader"),
+                                        .bytes = (int64_t)number_of(tree, "dbSize"),
+                                        .bytes_used = (int64_t)number_of(tree, "dbSizeInUse"),
+                                        .has_alarm = json_array_size(json_object_get(tree, "errors")) != 0};
+    json_decref(tree);
+    return err;
+}
+
+static enum lbm_err
+take_member(const json_t *from, struct lbm_etcd_members *out)
+{
+    static const char before[] = "unix://", after[] = ":1";
+    struct lbm_etcd_member member = {.id = number_of(from, "ID")};
+    const char *url = json_string_value(json_array_get(json_object_get(from, "peerURLs"), 0));
+    const char *name = json_string_value(json_object_get(from, "name"));
+    size_t len = url != NULL ? strlen(url) : 0, around = strlen(before) + strlen(after);
+    if (len <= around || len - around > LBM_ETCD_NAME_MAX || strncmp(url, before, strlen(before)) != 0)
+        return LBM_E_SYNTAX;
+    memcpy(member.name, url + strlen(before), len - around);
+    member.has_begun = name != NULL && name[0] != '\0';
+    return lbm_vec_push(&out->list, member);
+}
+
+enum lbm_err
+lbm_etcd_read_members(const char *text, size_t len, struct lbm_etcd_members *out)
+{
+    struct lbm_etcd_members members = {0};
+    json_t *tree = parsed(text, len), *member;
+    size_t i;
+    enum lbm_err err = json_array_size(json_object_get(tree, "members")) != 0 ? LBM_OK : LBM_E_SYNTAX;
+    json_array_foreach(json_object_get(tree, "members"), i, member) if (err == LBM_OK) err =
+        take_member(member, &members);
+    json_decref(tree);
+    if (err == LBM_OK)
+        *out = members;
+    else
+        lbm_vec_free(&members.list);
+    return err;
 }
 
 enum lbm_err

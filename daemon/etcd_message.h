@@ -14,7 +14,10 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-enum { LBM_ETCD_BATCH = 256 }; /* entries of one read: 16 MiB at most */
+enum {
+    LBM_ETCD_BATCH = 256, /* entries of one read: 16 MiB at most */
+    LBM_ETCD_NAME_MAX = 47
+};
 
 struct lbm_etcd_entry {
     uint64_t index;
@@ -33,6 +36,7 @@ void lbm_etcd_entries_free(struct lbm_etcd_entries *entries);
 
 /* Bodies of requests; owned by the caller (free), NULL if memory is short. */
 char *lbm_etcd_append_body(const char *prefix, uint64_t index, const uint8_t *command, size_t len);
+char *lbm_etcd_begin_body(const char *prefix, uint64_t index, const uint8_t *command, size_t len);
 char *lbm_etcd_read_body(const char *prefix, uint64_t from);
 char *lbm_etcd_watch_body(const char *prefix, uint64_t from, int64_t revision);
 char *lbm_etcd_snapshot_body(const char *prefix);
@@ -47,6 +51,28 @@ enum lbm_err lbm_etcd_read_entries(const char *text, size_t len, struct lbm_etcd
 enum lbm_err lbm_etcd_read_watch(const char *text, size_t len, struct lbm_etcd_entries *out) LBM_MUST_CHECK;
 enum lbm_err lbm_etcd_read_snapshot(const char *text, size_t len, struct lbm_etcd_entry *out) LBM_MUST_CHECK;
 enum lbm_err lbm_etcd_read_login(const char *text, size_t len, char **token) LBM_MUST_CHECK;
+
+/* How one member is. */
+struct lbm_etcd_status {
+    uint64_t member; /* its id */
+    uint64_t leader; /* 0: it knows none */
+    int64_t bytes, bytes_used;
+    int has_alarm;
+};
+enum lbm_err lbm_etcd_read_status(const char *text, size_t len, struct lbm_etcd_status *out) LBM_MUST_CHECK;
+
+/* Members as etcd lists them. The name is that of its first peer URL, unix://NAME:1. */
+struct lbm_etcd_member {
+    uint64_t id;
+    char name[LBM_ETCD_NAME_MAX + 1];
+    int has_begun; /* 0: it was added, and has not been there yet */
+};
+struct lbm_etcd_members {
+    LBM_VEC(struct lbm_etcd_member) list;
+};
+enum lbm_err lbm_etcd_read_members(const char *text, size_t len, struct lbm_etcd_members *out) LBM_MUST_CHECK;
+char *lbm_etcd_add_body(const char *name);
+char *lbm_etcd_remove_body(uint64_t id);
 
 /* What an error says. code is gRPC's, or -1. */
 void lbm_etcd_read_error(const char *text, size_t len, int *code, char *message, size_t message_bytes);

@@ -180,6 +180,8 @@ set_options(struct lbm_http_request *request)
     const struct lbm_http_ask *ask = &request->ask;
     CURL *easy = request->easy;
     curl_easy_setopt(easy, CURLOPT_URL, ask->url);
+    if (ask->socket != NULL)
+        curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, ask->socket);
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_PROXY, "");
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
@@ -224,7 +226,8 @@ lbm_http_post(struct lbm_http *http, const struct lbm_http_ask *ask, struct lbm_
         request_free(request);
         return err;
     }
-    request->ask.url = request->ask.body = request->ask.token = NULL; /* libcurl has copied them */
+    request->ask.url = request->ask.socket = request->ask.body = request->ask.token =
+        NULL; /* libcurl has copied them */
     request->next = http->requests;
     http->requests = request;
     *out = request;

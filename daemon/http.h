@@ -32,9 +32,10 @@ struct lbm_http_answer {
 
 struct lbm_http_ask {
     const char *url;
-    const char *body;  /* JSON, copied */
-    const char *token; /* value of the header Authorization, or NULL */
-    long timeout_ms;   /* 0: the answer may last for ever */
+    const char *socket; /* path of the Unix socket that is connected to; NULL: the URL says where */
+    const char *body;   /* JSON, copied */
+    const char *token;  /* value of the header Authorization, or NULL */
+    long timeout_ms;    /* 0: the answer may last for ever */
     void *context;
     /* Part of a good answer as it comes, or NULL: all is in the answer. Value: bytes taken; the rest comes
      * again with what follows. */

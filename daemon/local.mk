@@ -3,14 +3,16 @@
 noinst_LIBRARIES += daemon/libdaemon.a
 daemon_libdaemon_a_SOURCES = daemon/accept_rate.c daemon/accept_rate.h daemon/access.c daemon/access.h \
 	daemon/address.c daemon/address.h daemon/contacts.c daemon/contacts.h daemon/control.c daemon/control.h \
-	daemon/control_socket.c daemon/control_socket.h daemon/enrol.c daemon/enrol.h daemon/etcd.c daemon/etcd.h \
+	daemon/control_socket.c daemon/control_socket.h daemon/enrol.c daemon/enrol.h daemon/ensemble.c \
+	daemon/ensemble.h daemon/etcd.c daemon/etcd.h \
 	daemon/etcd_message.c \
 	daemon/etcd_message.h daemon/frames.c daemon/frames.h daemon/http.c daemon/http.h daemon/inbound.c \
-	daemon/inbound.h daemon/lease_page.c daemon/lease_page.h daemon/listener.c daemon/listener.h \
+	daemon/inbound.h daemon/keeper.c daemon/keeper.h daemon/lease_page.c daemon/lease_page.h daemon/listener.c daemon/listener.h \
 	daemon/log.c daemon/log.h daemon/outgoing.c daemon/outgoing.h daemon/plan_worker.c daemon/plan_worker.h \
 	daemon/renew.c daemon/renew.h daemon/resolver.c daemon/resolver.h daemon/sandbox.c daemon/sandbox.h \
 	daemon/settings.c daemon/settings.h daemon/settings_value.c daemon/settings_value.h daemon/spare.c \
 	daemon/spare.h daemon/store_worker.c daemon/store_worker.h daemon/supervisor.c daemon/supervisor.h \
+	daemon/tunnel.c daemon/tunnel.h \
 	daemon/worker.c daemon/worker.h
 daemon_cflags = $(AM_CFLAGS) $(EVENT_CFLAGS) $(EVENT_SSL_CFLAGS) $(OPENSSL_CFLAGS) $(CONFIG_CFLAGS) \
 	$(CURL_CFLAGS) $(JANSSON_CFLAGS) $(PROTOBUF_CFLAGS) $(SYSTEMD_CFLAGS) $(SECCOMP_CFLAGS) -pthread

@@ -187,6 +187,9 @@ on_other(void *context, enum lbm_tls_use use, struct bufferevent *bev, const cha
     else if (use == LBM_TLS_CONTROL && lbm_tls_peer(bufferevent_openssl_get_ssl(bev), &peer) &&
              peer.kind == LBM_PKI_USER)
         lbm_control_accept(loop->control, bev, &peer, from);
+    else if (use == LBM_TLS_ETCD && loop->ensemble != NULL &&
+             lbm_tls_peer(bufferevent_openssl_get_ssl(bev), &peer))
+        lbm_ensemble_accept(loop->ensemble, bev, peer.host);
     else
         bufferevent_free(bev);
 }
@@ -281,6 +284,26 @@ on_log_snapshot(void *context, uint64_t index, const struct lbm_bytes *view)
     step(context, &event);
 }
 
+static void
+on_ensemble(void *context, const struct lbm_ensemble_report *report)
+{
+    struct lbm_event event = {.kind = LBM_EVENT_ENSEMBLE};
+    event.as.ensemble = *report;
+    step(context, &event);
+}
+
+static uint64_t
+view_of(void *context)
+{
+    return lbm_node_view(((const struct loop *)context)->node);
+}
+
+static const char *
+address_of(void *context, uint32_t host)
+{
+    return lbm_node_address(((const struct loop *)context)->node, host);
+}
+
 /* ---- signals and the watchdog -------------------------------------------------------------------------- */
 
 static void
@@ -329,6 +352,7 @@ cut_revoked(struct loop *loop)
         if (lbm_node_revoked(loop->node, host)) {
             lbm_inbound_cut(loop->inbound, host);
             lbm_outgoing_cut(loop->outgoing, host);
+            lbm_ensemble_cut(loop->ensemble, host);
         }
     lbm_control_cut(loop->control, loop_is_revoked, loop);
 }
@@ -512,11 +536,13 @@ lbm_loop_run(const struct lbm_loop_config *config)
         .context = &loop, .request = on_request, .read = on_client_read, .gone = on_gone};
     const struct lbm_etcd_handler etcd = {
         .context = &loop, .result = on_log_result, .entries = on_log_entries, .snapshot = on_log_snapshot};
+    const struct lbm_ensemble_handler ensemble = {
+        .context = &loop, .etcd = etcd, .report = on_ensemble, .view = view_of, .address = address_of};
     struct lbm_recovered *recovered = NULL;
     struct lbm_diag diag = {0};
     enum lbm_err err = open_base(&loop, &diag);
     if (err == LBM_OK)
-        err = parts_open(&loop, &inbound, &outgoing, &control, &enrol, &etcd, &recovered, &diag);
+        err = parts_open(&loop, &inbound, &outgoing, &control, &enrol, &etcd, &ensemble, &recovered, &diag);
     if (err == LBM_OK)
         err = watch_all(&loop, &diag);
     if (err == LBM_OK) {

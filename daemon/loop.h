@@ -8,6 +8,7 @@
 #define LBM_DAEMON_LOOP_H
 
 #include "base/numbers.h"
+#include "daemon/keeper.h"
 #include "daemon/settings.h"
 
 /* Exit statuses of lbmapd. */
@@ -28,6 +29,7 @@ LBM_NUMBERS_FIT(LBM_EXIT_LIST, LBM_EXIT_COUNT);
 struct lbm_loop_config {
     const struct lbm_settings *settings;
     const char *settings_path; /* read again for the log level on SIGHUP */
+    struct lbm_keeper *keeper; /* starts etcd; NULL: this host runs none. Borrowed. */
     int debug;                 /* nonzero: the log level stays debug whatever the file says */
 };
 

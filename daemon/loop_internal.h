@@ -5,6 +5,7 @@
 
 #include "daemon/control.h"
 #include "daemon/enrol.h"
+#include "daemon/ensemble.h"
 #include "daemon/etcd.h"
 #include "daemon/inbound.h"
 #include "daemon/lease_page.h"
@@ -49,7 +50,8 @@ struct loop {
     struct lbm_control *control;
     struct lbm_enrol *enrol;
     struct lbm_renew *renew;
-    struct lbm_etcd *etcd; /* NULL: a daemon orders the control log */
+    struct lbm_etcd *etcd;              /* that the configuration names; NULL: none */
+    struct lbm_ensemble_part *ensemble; /* that daemons run; NULL: the configuration names one */
     struct lbm_lease_file *lease_file;
     struct lbm_spare *spare; /* NULL: the capacity is not measured */
     int has_pid_file;
@@ -92,8 +94,8 @@ int loop_is_revoked(void *context, const struct lbm_pki_subject *subject, int64_
 enum lbm_err parts_open(struct loop *loop, const struct lbm_inbound_handler *inbound,
                         const struct lbm_outgoing_handler *outgoing,
                         const struct lbm_control_handler *control, const struct lbm_enrol_handler *enrol,
-                        const struct lbm_etcd_handler *etcd, struct lbm_recovered **recovered,
-                        struct lbm_diag *diag) LBM_MUST_CHECK;
+                        const struct lbm_etcd_handler *etcd, const struct lbm_ensemble_handler *ensemble,
+                        struct lbm_recovered **recovered, struct lbm_diag *diag) LBM_MUST_CHECK;
 
 /* Store what the node asked for, close everything, and free the node. */
 void parts_close(struct loop *loop);

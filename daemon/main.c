@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "daemon/ensemble.h"
 #include "daemon/log.h"
 #include "daemon/loop.h"
 #include "daemon/sandbox.h"
@@ -122,6 +123,17 @@ log_assertion(const char *expression, const char *file, int line)
             expression);
 }
 
+/* Where it can be started, etcd is run by a process that is not in the sandbox. */
+static enum lbm_err
+open_keeper(const struct lbm_settings *settings, struct lbm_keeper **out, struct lbm_diag *diag)
+{
+    char dir[PATH_MAX];
+    *out = NULL;
+    if (settings->log_engine != LBM_LOG_PLACE_AUTO)
+        return LBM_OK;
+    return lbm_keeper_new(settings->etcd_program, lbm_ensemble_dir(settings->data, dir), out, diag);
+}
+
 static enum lbm_exit
 run(const struct arguments *arguments)
 {
@@ -136,16 +148,18 @@ run(const struct arguments *arguments)
     if (arguments->check_only) {
         printf("%s: good\n", arguments->settings_path);
     } else {
-        const struct lbm_loop_config config = {
+        struct lbm_loop_config config = {
             .settings = &settings, .settings_path = arguments->settings_path, .debug = arguments->debug};
         if (!arguments->debug)
             lbm_log_set_level(settings.log);
-        if (lbm_sandbox_enter(settings.sandbox, &diag) == LBM_OK) {
+        if (open_keeper(&settings, &config.keeper, &diag) == LBM_OK &&
+            lbm_sandbox_enter(settings.sandbox, &diag) == LBM_OK) {
             status = lbm_loop_run(&config);
         } else {
             lbm_log_diag(LBM_NOTE_ERROR, &diag);
             status = LBM_EXIT_FAILED;
         }
+        lbm_keeper_free(config.keeper);
     }
     lbm_settings_free(&settings);
     return status;

@@ -61,7 +61,8 @@ open_node(struct loop *loop, uint64_t seed, struct lbm_diag *diag)
         .cluster = loop->identity.subject.cluster,
         .contacts = contacts,
         .n_contacts = n_contacts,
-        .engine = s->log_engine,
+        .engine = s->log_engine == LBM_LOG_PLACE_ETCD ? LBM_LOG_ENGINE_EXTERNAL : LBM_LOG_ENGINE_LOCAL,
+        .etcd = loop->config.keeper != NULL ? LBM_ETCD_ABILITY_RUNS : LBM_ETCD_ABILITY_NONE,
         .seed = seed,
         .version = PACKAGE_VERSION,
     };
@@ -150,9 +151,21 @@ open_etcd(struct loop *loop, const struct lbm_etcd_handler *handler, struct lbm_
         .user = s->etcd.user,
         .password_file = s->etcd.password_file,
     };
-    if (s->log_engine != LBM_LOG_ENGINE_EXTERNAL)
+    if (s->log_engine != LBM_LOG_PLACE_ETCD)
         return LBM_OK;
     return lbm_etcd_new(loop->base, &config, handler, &loop->etcd, diag);
+}
+
+static enum lbm_err
+open_ensemble(struct loop *loop, const struct lbm_ensemble_handler *handler, struct lbm_diag *diag)
+{
+    const struct lbm_ensemble_config config = {.base = loop->base,
+                                               .tls = loop->tls,
+                                               .resolver = loop->resolver,
+                                               .keeper = loop->config.keeper,
+                                               .host = loop->identity.subject.host,
+                                               .data = loop->config.settings->data};
+    return lbm_ensemble_new(&config, handler, &loop->ensemble, diag);
 }
 
 static enum lbm_err
@@ -175,7 +188,8 @@ enum lbm_err
 parts_open(struct loop *loop, const struct lbm_inbound_handler *inbound,
            const struct lbm_outgoing_handler *outgoing, const struct lbm_control_handler *control,
            const struct lbm_enrol_handler *enrol, const struct lbm_etcd_handler *etcd,
-           struct lbm_recovered **recovered, struct lbm_diag *diag)
+           const struct lbm_ensemble_handler *ensemble, struct lbm_recovered **recovered,
+           struct lbm_diag *diag)
 {
     const char *pid_file = loop->config.settings->pid_file;
     const int64_t lasts_s = (int64_t)(loop->config.settings->certificate_days * 86400);
@@ -200,6 +214,8 @@ parts_open(struct loop *loop, const struct lbm_inbound_handler *inbound,
                             loop->config.settings->identity, lasts_s, &renew, &loop->renew, diag);
     if (err == LBM_OK)
         err = open_etcd(loop, etcd, diag);
+    if (err == LBM_OK && loop->etcd == NULL)
+        err = open_ensemble(loop, ensemble, diag);
     if (err == LBM_OK)
         err = open_workers(loop, diag);
     if (err == LBM_OK && loop->config.settings->host.measure)
@@ -219,6 +235,7 @@ parts_close(struct loop *loop)
     lbm_enrol_free(loop->enrol);
     lbm_renew_free(loop->renew);
     lbm_etcd_free(loop->etcd);
+    lbm_ensemble_free(loop->ensemble);
     lbm_inbound_free(loop->inbound);
     lbm_outgoing_free(loop->outgoing);
     lbm_resolver_free(loop->resolver);

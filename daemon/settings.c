@@ -71,11 +71,19 @@ const struct lbm_setting lbm_settings_table[] = {
      "Database of this host. One daemon at a time uses it.", AT(data)},
     {"control", LBM_SETTING_SOCKET, 0, 0, 0, LBM_RUNSTATEDIR "/lbmap/lbmapd.sock", "",
      "Unix socket for lbctl and applications.", AT(control)},
-    {"log_engine", LBM_SETTING_ENGINE, 0, 0, 0, "local", "",
-     "Where the control log is ordered: by one of the hosts, or by an ensemble of etcd, which no single "
-     "machine "
-     "can stop. All hosts of a cluster have the same.",
+    {"log_engine", LBM_SETTING_ENGINE, 0, 0, 0, "auto", "",
+     "Where the control log is ordered. auto: by an ensemble of etcd that the daemons of three hosts run, or "
+     "of five from nine hosts on, which no single machine can stop; by the host that founded the cluster "
+     "until "
+     "three hosts can run one. local: this host runs no etcd, and as the one that orders the log it keeps "
+     "it. "
+     "etcd: by an ensemble that exists already; all hosts of the cluster name the same.",
      AT(log_engine)},
+    {"etcd_program", LBM_SETTING_PATH, 0, 0, 0, "/usr/bin/etcd", "",
+     "With log_engine = \"auto\": the etcd that this host runs a member of the ensemble with. A host where "
+     "it is "
+     "missing runs none.",
+     AT(etcd_program)},
     {"etcd", LBM_SETTING_GROUP, 0, 0, 0, NULL, "", "The ensemble, for log_engine = \"etcd\".", 0},
     {"etcd.endpoints", LBM_SETTING_URLS, 1, 0, 0, NULL, "",
      "Its members. One is asked; when it does not answer, the next.", AT(etcd.endpoints)},
@@ -158,7 +166,7 @@ static enum lbm_err
 check_engine(const config_t *file, const char *path, const struct lbm_settings *s, struct lbm_diag *diag)
 {
     const config_setting_t *etcd = config_lookup(file, "etcd");
-    if (s->log_engine != LBM_LOG_ENGINE_EXTERNAL)
+    if (s->log_engine != LBM_LOG_PLACE_ETCD)
         return etcd == NULL ? LBM_OK
                             : fail_at(etcd, LBM_E_RANGE,
                                       "etcd is not used: add log_engine = \"etcd\", or remove it", diag);

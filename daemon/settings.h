@@ -38,7 +38,7 @@ enum {
     X(UIDS, "an array of user ids [ 0, 1000 ]")                                                              \
     X(HOSTS, "an array of host ids [ 0, 1 ]")                                                                \
     X(UNIX_GROUP, "the name or the number of a group in quotes: \"staff\", \"1000\"")                        \
-    X(ENGINE, "\"local\" or \"etcd\"")                                                                       \
+    X(ENGINE, "\"auto\", \"local\" or \"etcd\"")                                                             \
     X(POLICY, "a load policy in quotes: \"none\", \"auto\", \"gde\"")                                        \
     X(SCHEDULE, "\"plain\", \"overlapped\" or \"pipelined\"")                                                \
     X(TEXT, "a short text in quotes")                                                                        \
@@ -109,7 +109,8 @@ struct lbm_settings {
     double certificate_days;
     char data[PATH_MAX];
     char control[LBM_SOCKET_PATH_MAX + 1];
-    enum lbm_log_engine log_engine;
+    enum lbm_log_place log_engine; /* ETCD: the ensemble that etcd names */
+    char etcd_program[PATH_MAX];
     struct {
         struct lbm_urls_setting endpoints;
         char prefix[LBM_ETCD_TEXT_MAX + 1];

@@ -69,15 +69,19 @@ in_range(const struct reading *r, double value)
 }
 
 static enum lbm_err
-parse_engine(const char *text, enum lbm_log_engine *engine)
+parse_engine(const char *text, enum lbm_log_place *place)
 {
-    if (strcmp(text, "local") == 0)
-        *engine = LBM_LOG_ENGINE_LOCAL;
-    else if (strcmp(text, "etcd") == 0)
-        *engine = LBM_LOG_ENGINE_EXTERNAL;
-    else
-        return LBM_E_RANGE;
-    return LBM_OK;
+    static const char *const names[] = {
+#define PLACE_NAME(id, number, name) [number] = name,
+        LBM_LOG_PLACE_LIST(PLACE_NAME)
+#undef PLACE_NAME
+    };
+    for (int i = 0; i < LBM_LOG_PLACE_COUNT; i++)
+        if (strcmp(text, names[i]) == 0) {
+            *place = (enum lbm_log_place)i;
+            return LBM_OK;
+        }
+    return LBM_E_RANGE;
 }
 
 static enum lbm_err
@@ -280,7 +284,7 @@ read_engine(const struct reading *r, void *field)
     if (text == NULL)
         return refuse_kind(r);
     if (parse_engine(text, field) != LBM_OK)
-        return REFUSE(r, LBM_E_RANGE, "is \"%.60s\"; it must be \"local\" or \"etcd\"", text);
+        return REFUSE(r, LBM_E_RANGE, "is \"%.60s\"; it must be \"auto\", \"local\" or \"etcd\"", text);
     return LBM_OK;
 }
 

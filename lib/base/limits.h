@@ -28,6 +28,7 @@
     (UINT64_C(1) << 50)           /* of a host, as others hear it: those of LBM_HOSTS_MAX add up in 64 bits */
 #define LBM_CAPACITY_OTHERS_MIN 3 /* fewer others have no median that one of them could not choose */
 #define LBM_OPERATORS_MAX 64      /* hosts at which operators are listened to, if not all */
+#define LBM_ENSEMBLE_MAX 7        /* members of an ensemble of etcd: more make each entry slower */
 #define LBM_LINKS_MAX 2097152     /* all of complete:2048; 32 MiB of rows, colours in seconds */
 #define LBM_NETWORK_MAX 65536     /* hosts and switches of a host graph: a search from each host */
 #define LBM_DIMENSIONS_MAX 3      /* of Omega (HEI97 section 3: 2, or 3 for richer topologies) */

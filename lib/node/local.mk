@@ -30,7 +30,8 @@ node_migration = lib/node/migration/completion.c lib/node/migration/due.c lib/no
 	lib/node/migration/history.c lib/node/migration/history.h lib/node/migration/internal.h \
 	lib/node/migration/migration.h lib/node/migration/move_names.c lib/node/migration/pinned.c \
 	lib/node/migration/queue.c lib/node/migration/scheduler.c lib/node/migration/throttle.c
-node_log = lib/node/log/confirm.c lib/node/log/control_log.c lib/node/log/deferred.c lib/node/log/external.c \
+node_log = lib/node/log/confirm.c lib/node/log/control_log.c lib/node/log/deferred.c \
+	lib/node/log/ensemble.c lib/node/log/engine.c lib/node/log/external.c \
 	lib/node/log/internal.h lib/node/log/local.c lib/node/log/log.h lib/node/log/log_copy.c \
 	lib/node/log/log_requests.c lib/node/log/log_snapshot.c lib/node/log/promote.c lib/node/log/proposals.c \
 	lib/node/log/propose_right.c
@@ -47,8 +48,8 @@ node_local = lib/node/local/job_table.c lib/node/local/local.h lib/node/local/re
 node_core = lib/node/core/core.h lib/node/core/effects.c lib/node/core/events.h lib/node/core/persist.c \
 	lib/node/core/persist.h lib/node/core/state.h lib/node/core/timeouts.h lib/node/core/transitions.c \
 	lib/node/core/transitions.h
-node_view = lib/node/view/hosts.c lib/node/view/internal.h lib/node/view/job_terms.c lib/node/view/member_maintenance.c \
-	lib/node/view/members.c \
+node_view = lib/node/view/ensemble.c lib/node/view/ensemble.h lib/node/view/hosts.c lib/node/view/internal.h \
+	lib/node/view/job_terms.c lib/node/view/member_maintenance.c lib/node/view/members.c \
 	lib/node/view/view.c lib/node/view/view.h lib/node/view/view_cache.c lib/node/view/view_snapshot.c
 lib_node_libnode_a_SOURCES = lib/node/mutants.h lib/node/node.h $(node_dispatch) $(node_client) $(node_job) \
 	$(node_replication) $(node_application) $(node_mapping) $(node_exchange) $(node_migration) $(node_log) \

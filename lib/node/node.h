@@ -13,6 +13,7 @@
 #include "base/numbers.h"
 #include "map/map.h"
 #include "node/core/persist.h"
+#include "node/view/ensemble.h"
 #include "wire/wire.h"
 
 /* How the vertices of a job start (HEI97 figs 6 and 7). */
@@ -126,9 +127,10 @@ struct lbm_node_config {
     const double *site;         /* [m] in the unit box, or NULL: chosen near the hosts it is linked to */
     const char *failure_domain; /* hosts of one domain may fail together; NULL: one of its own */
     enum lbm_log_engine engine;
-    uint32_t log_compact_min;  /* entries of the control log between snapshots; 0: as is usual */
-    uint32_t large_members;    /* with more a cluster is large: much in it can wait; 0: as is usual */
-    uint32_t tree_hosts;       /* with more active ones sums of a mapping go along a tree; 0: as is usual */
+    enum lbm_etcd_ability etcd; /* engine local: UNKNOWN is NONE, and that the log is not moved from here */
+    uint32_t log_compact_min;   /* entries of the control log between snapshots; 0: as is usual */
+    uint32_t large_members;     /* with more a cluster is large: much in it can wait; 0: as is usual */
+    uint32_t tree_hosts;        /* with more active ones sums of a mapping go along a tree; 0: as is usual */
     int leader;                /* engine local, nonzero: orders the control log; engine external: may found */
     const char *cluster_name;  /* leader only */
     const uint32_t *operators; /* engine local: hosts at which operators are listened to, and that may lead */
@@ -163,7 +165,8 @@ struct lbm_node_config {
     X(CAPACITY, "capacity")         /* measured: what others leave of the processors */                      \
     X(LOG_RESULT, "log result")     /* engine external: what became of a LOG_APPEND */                       \
     X(LOG_ENTRIES, "log entries")   /* engine external: entries in order, from where LOG_FOLLOW said */      \
-    X(LOG_SNAPSHOT, "log snapshot") /* engine external: the entries wanted are compacted */
+    X(LOG_SNAPSHOT, "log snapshot") /* engine external: the entries wanted are compacted */                  \
+    X(ENSEMBLE, "ensemble")         /* how the ensemble of etcd that daemons run is */
 
 enum lbm_event_kind {
 #define LBM_EVENT_ENUM(id, text) LBM_EVENT_##id,
@@ -191,6 +194,17 @@ enum lbm_access {
 struct lbm_bytes {
     uint8_t *at;
     size_t len;
+};
+
+/* What the shell sees of the ensemble. */
+struct lbm_ensemble_report {
+    uint64_t id;
+    uint32_t leader;  /* host whose etcd leads; LBM_NONE: none does, or it is not known */
+    uint64_t changed; /* of the last LBM_EFFECT_ENSEMBLE: what follows is about that one */
+    int is_listed;    /* etcd's list of members is that one */
+    int is_settled;   /* and all have begun */
+    uint32_t n;       /* hosts whose etcd answers: */
+    uint32_t host[LBM_ENSEMBLE_MAX];
 };
 
 struct lbm_event {
@@ -237,6 +251,7 @@ struct lbm_event {
             uint64_t index;
             struct lbm_bytes view; /* packed, borrowed */
         } log_snapshot;
+        struct lbm_ensemble_report ensemble;
     } as;
 };
 
@@ -251,7 +266,9 @@ struct lbm_event {
     X(LOG_APPEND, "log append") /* engine external: put the command at that index if it is free */           \
     X(LOG_FOLLOW, "log follow") /* engine external: bring all entries from that index on, now and later */   \
     X(LOG_COMPACT,                                                                                           \
-      "log compact") /* engine external: entries up to that index may go, the view replaces them */
+      "log compact")          /* engine external: entries up to that index may go, the view replaces them */ \
+    X(LOG_BEGIN, "log begin") /* engine external: this is the entry of that index, if there is no log yet */ \
+    X(ENSEMBLE, "ensemble")   /* who runs the ensemble of etcd, from now on */
 
 enum lbm_effect_kind {
 #define LBM_EFFECT_ENUM(id, text) LBM_EFFECT_##id,
@@ -311,8 +328,13 @@ struct lbm_effect {
             uint32_t used;       /* applications attached */
         } lease;
         struct {
+            struct lbm_ensemble is;
+            int tends; /* nonzero: this host brings etcd's list of members in line */
+        } ensemble;
+        struct {
             uint64_t index;
-            struct lbm_bytes bytes; /* LOG_APPEND: command; LOG_COMPACT: view; owned by the shell: free */
+            struct lbm_bytes
+                bytes; /* LOG_APPEND, LOG_BEGIN: command; LOG_COMPACT: view; owned by the shell: free */
         } log;
     } as;
 };
@@ -336,6 +358,9 @@ void lbm_node_free(struct lbm_node *node);
 /* Other members that take part, for a host that starts with an empty disk.
  * Out: contacts [at most max], those whose ids follow this host's first. Value: how many. */
 size_t lbm_node_contacts(const struct lbm_node *node, struct lbm_node_contact *contacts, size_t max);
+
+/* Returns the address of a member, borrowed until the next step; NULL: it is none. */
+const char *lbm_node_address(const struct lbm_node *node, uint32_t host);
 
 /* Nonzero if the certificate of that host is believed no more. */
 int lbm_node_revoked(const struct lbm_node *node, uint32_t host);

@@ -133,7 +133,7 @@ judge(const struct handshake *h, X509 *certificate, int is_server, struct lbm_pk
     if (h->expected != LBM_NONE && subject->host != h->expected)
         return lbm_diag_set(diag, LBM_E_DENIED, NULL, 0, "this is host %u, not %u", subject->host,
                             h->expected);
-    if (h->use == LBM_TLS_PEER && subject->host == tls->identity->subject.host)
+    if ((h->use == LBM_TLS_PEER || h->use == LBM_TLS_ETCD) && subject->host == tls->identity->subject.host)
         return lbm_diag_set(diag, LBM_E_DENIED, NULL, 0, "this is host %u itself", subject->host);
     return LBM_OK;
 }

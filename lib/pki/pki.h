@@ -203,7 +203,8 @@ enum lbm_err lbm_identity_read_text(const char *dir, const char *file, char **te
 #define LBM_TLS_USE_LIST(X)                                                                                  \
     X(PEER, "lbmap-peer/1")       /* a host sends to another; both show certificates */                      \
     X(ENROL, "lbmap-enrol/1")     /* one without a certificate asks for one, or a host for its next */       \
-    X(CONTROL, "lbmap-control/1") /* an operator asks; the certificate is a user's */
+    X(CONTROL, "lbmap-control/1") /* an operator asks; the certificate is a user's */                        \
+    X(ETCD, "lbmap-etcd/1")       /* bytes for the etcd that runs there (daemon/tunnel.h) */
 
 enum lbm_tls_use {
 #define LBM_TLS_USE_ENUM(id, name) LBM_TLS_##id,

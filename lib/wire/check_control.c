@@ -171,6 +171,10 @@ static const struct lbm_wire_rule enrol_request_rules[] = {
 static const struct lbm_wire_table enrol_request_table =
     TABLE(enrol_request_rules, lbm__enrol_request__descriptor);
 
+static const struct lbm_wire_rule log_move_request_rules[] = {{"place", IN(1, 2)}};
+static const struct lbm_wire_table log_move_request_table =
+    TABLE(log_move_request_rules, lbm__log_move_request__descriptor);
+
 static const struct lbm_wire_rule request_rules[] = {
     {"status", .nested = &empty_table},
     {"hosts", .nested = &empty_table},
@@ -198,6 +202,7 @@ static const struct lbm_wire_rule request_rules[] = {
     {"revoke", .nested = &revoke_request_table},
     {"enrol", .nested = &enrol_request_table},
     {"revoke_user", .nested = &revoke_user_request_table},
+    {"log_move", .nested = &log_move_request_table},
 };
 const struct lbm_wire_table lbm_wire_request_table = {
     .type = &lbm__request__descriptor,
@@ -221,6 +226,10 @@ static const struct lbm_wire_rule status_reply_rules[] = {
     {"state", NAME_OR_EMPTY},
     {"outside", UP_TO(LBM_APPLICANTS_MAX), HOST},
     {"outside_address", SAME("outside"), ADDRESS},
+    {"log_external", FLAG},
+    {"ensemble", UP_TO(LBM_ENSEMBLE_MAX), HOST},
+    {"ensemble_answers", UP_TO(LBM_ENSEMBLE_MAX), HOST},
+    {"ensemble_leader", HOST_OR_NONE},
 };
 static const struct lbm_wire_table status_reply_table =
     TABLE(status_reply_rules, lbm__status_reply__descriptor);

@@ -353,6 +353,15 @@ static const struct lbm_wire_rule maintain_rules[] = {
     {"moves", FLAG},
 };
 static const struct lbm_wire_table maintain_table = TABLE(maintain_rules, lbm__maintain__descriptor);
+static const struct lbm_wire_rule ensemble_rules[] = {
+    {"id", IN(1, UINT64_MAX)},
+    {"step", SMALL_ENUM},
+    {"host", UP_TO(LBM_ENSEMBLE_MAX), HOST},
+    {"incarnation", SAME("host")},
+};
+static const struct lbm_wire_table ensemble_table = TABLE(ensemble_rules, lbm__ensemble__descriptor);
+static const struct lbm_wire_rule log_move_rules[] = {{"place", SMALL_ENUM}, {"leader", HOST_OR_NONE}};
+static const struct lbm_wire_table log_move_table = TABLE(log_move_rules, lbm__log_move__descriptor);
 
 static const struct lbm_wire_rule command_rules[] = {
     {"found", .nested = &found_table},
@@ -375,6 +384,8 @@ static const struct lbm_wire_rule command_rules[] = {
     {"revoke", .nested = &revoke_table},
     {"revoke_user", .nested = &revoke_user_table},
     {"maintain", .nested = &maintain_table},
+    {"ensemble", .nested = &ensemble_table},
+    {"log_move", .nested = &log_move_table},
 };
 const struct lbm_wire_table lbm_wire_command_table = {
     .type = &lbm__command__descriptor,
@@ -428,6 +439,10 @@ static const struct lbm_wire_rule snapshot_rules[] = {
     {"next_host", IN(0, LBM_HOSTS_MAX)},
     {"revoked", UP_TO(LBM_HOSTS_MAX), HOST},
     {"revoked_users", UP_TO(LBM_REVOKED_USERS_MAX), .nested = &revoke_user_table},
+    {"ensemble_host", UP_TO(LBM_ENSEMBLE_MAX), HOST},
+    {"ensemble_incarnation", SAME("ensemble_host")},
+    {"ensemble_since", SAME("ensemble_host")},
+    {"log_place", SMALL_ENUM},
 };
 const struct lbm_wire_table lbm_wire_snapshot_table = TABLE(snapshot_rules, lbm__snapshot__descriptor);
 
@@ -475,7 +490,8 @@ static const struct lbm_wire_rule ping_rules[] = {{"jobs", UP_TO(LBM_JOBS_MAX), 
                                                   {"coordinate", COORDINATE},
                                                   {"height", REAL(0.0, 1e9)},
                                                   {"error", REAL(0.0, 1.0)},
-                                                  {"slow", FLAG}};
+                                                  {"slow", FLAG},
+                                                  {"etcd", SMALL_ENUM}};
 static const struct lbm_wire_table ping_table = TABLE(ping_rules, lbm__ping__descriptor);
 
 static const struct lbm_wire_rule peer_rules[] = {

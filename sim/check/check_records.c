@@ -300,8 +300,7 @@ read_entry(struct check *check, const struct lbm_persist_op *op)
         if ((guest = check_guest(check, command->job_delete->job)) != NULL)
             guest->deleted = 1;
     }
-    if (command->what_case == LBM__COMMAND__WHAT_FOUND)
-        check->external = command->found->external != 0;
+    check->external = check->view.external;
     lbm__command__free_unpacked(command, NULL);
 }
 

@@ -110,7 +110,7 @@ fault_die(struct run *s, const struct fault *f)
 {
     uint32_t host = host_of(s, f->a);
     if (s->dead[host] || !cluster_is_up(s->cluster, host) || !cluster_is_whole(s->cluster) ||
-        !run_may_lose(s))
+        !run_may_lose(s) || !cluster_ensemble_survives(s->cluster, host))
         return 0;
     int headless = orders_log(s, host) || run_may_be_promoting(s);
     if (headless && (!cluster_log_is_everywhere(s->cluster) || !run_can_promote(s, host)))

@@ -215,8 +215,13 @@ int
 fault_promote(struct run *s, const struct fault *f)
 {
     uint32_t at = running_host(s, f->a);
-    if (at == LBM_NONE || cluster_log_is_external(s->cluster))
+    if (at == LBM_NONE || (cluster_log_is_external(s->cluster) && !cluster_log_is_managed(s->cluster)))
         return 0;
-    run_promote(s, at, 0);
+    if (s->has_etcd && f->b % 2 != 0)
+        run_move_log(s, at, !cluster_log_is_external(s->cluster));
+    else if (cluster_log_is_external(s->cluster))
+        return 0;
+    else
+        run_promote(s, at, 0);
     return 1;
 }

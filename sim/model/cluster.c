@@ -56,6 +56,9 @@ happen_to_daemon(struct cluster *c, struct happen *happen)
     case HAPPEN_FOLLOWED:
         happen_followed(c, happen);
         break;
+    case HAPPEN_LOOKED:
+        happen_looked(c, happen);
+        break;
     default:
         happen_application(c, happen);
         break;

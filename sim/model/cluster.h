@@ -28,7 +28,8 @@ struct cluster_options {
     enum lbm_log_engine engine;
     double evict_share;    /* of every host's configuration */
     uint32_t domain_hosts; /* that many hosts one after the other are a failure domain; 0: none is declared */
-    int64_t restart_us;    /* a process that ended by itself is started again after this; 0: it is not */
+    enum lbm_etcd_ability etcd; /* of every host */
+    int64_t restart_us; /* a process that ended by itself is started again after this; 0: it is not */
     int unwatched; /* nonzero: records, messages and applications are not checked, only the control log */
     int shares;    /* nonzero: all nodes have one view in memory; what they compute of it is done once */
     int metered;   /* nonzero: cluster_meter has the time of the processor too */
@@ -218,6 +219,10 @@ void cluster_forge(struct cluster *cluster, uint32_t from, uint32_t to, uint32_t
 
 /* Nonzero if the cluster was founded on it. */
 int cluster_log_is_external(const struct cluster *cluster);
+/* Nonzero if the control log is in an ensemble that daemons run. */
+int cluster_log_is_managed(const struct cluster *cluster);
+/* Nonzero if a majority of that ensemble runs without this host; also if there is none. */
+int cluster_ensemble_survives(const struct cluster *cluster, uint32_t host);
 /* Nonzero if every disk that has a part of the log has all of it. */
 int cluster_log_is_everywhere(const struct cluster *cluster);
 /* Entries that some disk has had. */

@@ -21,6 +21,7 @@ enum happening {
     HAPPEN_RESTART,      /* the supervisor starts a process that ended */
     HAPPEN_APPENDED,     /* the external log: the answer to an append */
     HAPPEN_FOLLOWED,     /* the external log: entries for who follows it */
+    HAPPEN_LOOKED,       /* the ensemble: a daemon has looked how it is */
     HAPPEN_ASKED,        /* a request of an application reaches the daemon */
     HAPPEN_TOLD,         /* a response reaches the application */
     HAPPEN_LET_GO,       /* an application is done with what it was asked to release */
@@ -83,9 +84,11 @@ struct machine {
     LBM_VEC(Lbm__Response *) replies;
     uint64_t requests;
     struct page page;
-    uint64_t follows; /* the external log, from this index; 0: not */
-    int following;    /* entries are on their way */
-    int deaf;         /* none are brought */
+    uint64_t follows;             /* the external log, from this index; 0: not */
+    int following;                /* entries are on their way */
+    int deaf;                     /* none are brought */
+    struct lbm_ensemble ensemble; /* that the daemon was told of */
+    int tends, looks;             /* it keeps the list; a look is on its way */
     struct cluster_meter meter;
     enum cluster_lie lie;
 };
@@ -129,8 +132,10 @@ struct interceptor {
 /* A model of the external log: one total order, appended to at one index at a time. */
 struct model_log {
     LBM_VEC(struct lbm_bytes) entries; /* from first */
-    uint64_t first;
-    struct lbm_bytes snapshot; /* of everything before */
+    uint64_t first;                    /* 0: of an ensemble, and not begun */
+    struct lbm_ensemble listed; /* of an ensemble that daemons run: its members, as they list them; or id 0 */
+    int has_begun[LBM_ENSEMBLE_MAX]; /* each of them */
+    struct lbm_bytes snapshot;       /* of everything before */
     int unavailable;
     double loses;
 };
@@ -265,10 +270,19 @@ void interceptors_free(struct cluster *c);
 
 /* ---- log.c --------------------------------------------------------------------------------------------- */
 
+/* Entries are on their way to that host if it follows and has not got all. */
+void log_bring(struct cluster *c, uint32_t host);
 void log_effect(struct cluster *c, uint32_t host, struct lbm_effect *effect);
 void happen_appended(struct cluster *c, const struct happen *happen);
 void happen_followed(struct cluster *c, const struct happen *happen);
 void log_free(struct cluster *c);
+
+/* ---- ensemble.c ---- */
+
+/* Nonzero if a majority of the ensemble that this host knows runs; also if the log is in none. */
+int ensemble_answers(const struct cluster *c, uint32_t host);
+void ensemble_effect(struct cluster *c, uint32_t host, const struct lbm_effect *effect);
+void happen_looked(struct cluster *c, const struct happen *happen);
 
 /* ---- clients.c, application.c, work.c ------------------------------------------------------------------ */
 

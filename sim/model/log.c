@@ -21,16 +21,29 @@ log_end(const struct model_log *log)
 }
 
 /* Entries are on their way to a host that follows and has not got all. */
+static int
+is_away(const struct cluster *c, uint32_t host)
+{
+    return c->log.unavailable || !ensemble_answers(c, host) || c->log.first == 0;
+}
+
 static void
 bring(struct cluster *c, uint32_t host)
 {
     struct machine *m = &c->machine[host];
-    if (m->follows == 0 || m->following || m->deaf || c->log.unavailable)
+    if (m->follows == 0 || m->following || m->deaf || is_away(c, host))
         return;
     m->following = 1;
     struct happen followed = {
         .at_us = c->now_us + log_delay(c), .kind = HAPPEN_FOLLOWED, .host = host, .life = m->life};
     happen_push(c, followed);
+}
+
+void
+log_bring(struct cluster *c, uint32_t host)
+{
+    if (c->machine[host].follows < log_end(&c->log))
+        bring(c, host);
 }
 
 static void
@@ -52,7 +65,7 @@ append(struct cluster *c, uint32_t host, uint64_t index, struct lbm_bytes comman
                             .life = c->machine[host].life,
                             .number = index,
                             .result = LBM_LOG_CONFLICT};
-    if (log->unavailable) {
+    if (is_away(c, host)) {
         answer.result = LBM_LOG_UNKNOWN;
         free(command.at);
     } else if (index == log_end(log)) {
@@ -77,10 +90,10 @@ append(struct cluster *c, uint32_t host, uint64_t index, struct lbm_bytes comman
 }
 
 static void
-compact(struct cluster *c, uint64_t index, struct lbm_bytes view)
+compact(struct cluster *c, uint32_t host, uint64_t index, struct lbm_bytes view)
 {
     struct model_log *log = &c->log;
-    if (index < log->first || index >= log_end(log)) {
+    if (index < log->first || index >= log_end(log) || is_away(c, host)) {
         free(view.at);
         return;
     }
@@ -102,7 +115,15 @@ log_effect(struct cluster *c, uint32_t host, struct lbm_effect *effect)
         append(c, host, effect->as.log.index, effect->as.log.bytes);
         break;
     case LBM_EFFECT_LOG_COMPACT:
-        compact(c, effect->as.log.index, effect->as.log.bytes);
+        compact(c, host, effect->as.log.index, effect->as.log.bytes);
+        break;
+    case LBM_EFFECT_LOG_BEGIN:
+        if (c->log.first == 0 && c->machine[host].ensemble.id == c->log.listed.id) {
+            c->log.first = effect->as.log.index;
+            LBM_ASSERT(lbm_vec_push(&c->log.entries, effect->as.log.bytes) == LBM_OK);
+        } else {
+            free(effect->as.log.bytes.at);
+        }
         break;
     default:
         c->machine[host].follows = effect->as.log.index;
@@ -126,7 +147,7 @@ happen_followed(struct cluster *c, const struct happen *happen)
     struct machine *m = &c->machine[happen->host];
     struct model_log *log = &c->log;
     m->following = 0;
-    if (log->unavailable)
+    if (is_away(c, happen->host))
         return;
     struct lbm_event event = {.kind = LBM_EVENT_LOG_ENTRIES};
     if (m->follows < log->first) {
@@ -183,6 +204,12 @@ void
 cluster_log_loses(struct cluster *c, double share)
 {
     c->log.loses = share;
+}
+
+int
+cluster_log_is_managed(const struct cluster *c)
+{
+    return c->check.external && c->log.listed.id != 0;
 }
 
 void

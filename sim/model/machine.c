@@ -78,7 +78,11 @@ carry_out(struct cluster *c, uint32_t host, struct waiting *waiting)
     case LBM_EFFECT_LOG_APPEND:
     case LBM_EFFECT_LOG_FOLLOW:
     case LBM_EFFECT_LOG_COMPACT:
+    case LBM_EFFECT_LOG_BEGIN:
         log_effect(c, host, effect);
+        break;
+    case LBM_EFFECT_ENSEMBLE:
+        ensemble_effect(c, host, effect);
         break;
     case LBM_EFFECT_COUNT:
         break;
@@ -216,6 +220,7 @@ new_node(struct cluster *c, uint32_t host)
         .m = c->h->m,
         .site = c->options.hop_us != 0 ? NULL : &c->h->site[(size_t)host * c->h->m],
         .engine = c->options.engine,
+        .etcd = c->options.etcd,
         .log_compact_min = c->options.log_compact_min != 0 ? c->options.log_compact_min : RUN_LOG,
         .large_members = c->options.large_members,
         .tree_hosts = c->options.tree_hosts,
@@ -255,6 +260,8 @@ cluster_restart(struct cluster *c, uint32_t host)
     m->durable = 0;
     m->sync_free_us = c->now_us;
     m->follows = 0;
+    m->ensemble = (struct lbm_ensemble){0};
+    m->tends = m->looks = 0;
     m->following = 0;
     memset(m->dialled, 0, c->n);
     memset(m->broken, 0, c->n);

@@ -44,6 +44,7 @@ struct run {
     int64_t loss_us;           /* of the last loss of a disk; 0: none */
     int disk_lost;             /* one was, or went back in time */
     int64_t no_fault_until_us; /* no fault begins before: a loss has yet to be seen by all */
+    int has_etcd;              /* every host can run a member of an ensemble */
     int headless;              /* who ordered the control log is dead, or a promise is waited for of who is */
     int64_t asked_us;          /* when a host was told to order it for no such reason; 0: never */
     int64_t passed_over_us;    /* when an operator last looked whether a leader waits for the dead */
@@ -115,6 +116,8 @@ uint32_t run_leader(struct run *s, uint32_t host);
 int run_can_promote(struct run *s, uint32_t host);
 /* Ask a host to order the control log from now on. */
 void run_promote(struct run *s, uint32_t host, int force);
+/* An operator moves the control log into an ensemble that daemons run, or to that host. */
+void run_move_log(struct run *s, uint32_t host, int to_etcd);
 /* Nonzero if that may still be going on without any host to say so: a loss now would keep it waiting. */
 int run_may_be_promoting(const struct run *s);
 void run_submit(struct run *s, uint32_t host, uint32_t shape);

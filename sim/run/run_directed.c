@@ -191,6 +191,8 @@ directed_draw_options(struct run *s)
     s->victim = lbm_rng_below(&s->rng, s->h.n);
     s->other = lbm_rng_below(&s->rng, s->h.n);
     o->late = 0;
+    o->etcd = LBM_ETCD_ABILITY_UNKNOWN; /* the log stays where the scenario has it */
+    s->has_etcd = 0;
     o->tombstone_us = 200000 + lbm_rng_below(&s->rng, 3000000);
     if (directed_scenario != NULL && directed_scenario->engine != DIRECTED_ANY_ENGINE) {
         o->engine = (enum lbm_log_engine)directed_scenario->engine;

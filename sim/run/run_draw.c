@@ -135,6 +135,8 @@ draw_options(struct run *s)
     o->repeat_soft = 0.2 * lbm_rng_unit(&s->rng);
     o->late = lbm_rng_below(&s->rng, 3) == 0 && s->h.n > 3;
     o->engine = (enum lbm_log_engine)lbm_rng_below(&s->rng, LBM_LOG_ENGINE_COUNT);
+    s->has_etcd = o->engine == LBM_LOG_ENGINE_LOCAL && s->options.seed % 3 == 0;
+    o->etcd = s->has_etcd ? LBM_ETCD_ABILITY_RUNS : LBM_ETCD_ABILITY_UNKNOWN;
     o->tombstone_us = (int64_t)lbm_rng_below(&s->rng, 2) * 10000000;
     o->restart_us = 200000 + lbm_rng_below(&s->rng, 2000000);
 }

@@ -240,6 +240,17 @@ run_promote(struct run *s, uint32_t host, int force)
     (void)ask_promote(s, host, 0, force);
 }
 
+void
+run_move_log(struct run *s, uint32_t host, int to_etcd)
+{
+    Lbm__LogMoveRequest move = LBM__LOG_MOVE_REQUEST__INIT;
+    move.place = to_etcd ? LBM_LOG_PLACE_ETCD : LBM_LOG_PLACE_LOCAL;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_LOG_MOVE;
+    request.log_move = &move;
+    cluster_request(s->cluster, host, 0, &request);
+}
+
 int
 run_may_be_promoting(const struct run *s)
 {
@@ -283,6 +294,7 @@ run_find_head(struct run *s)
 {
     uint32_t at = LBM_NONE;
     pass_over_the_dead(s);
+    s->headless &= !cluster_log_is_external(s->cluster); /* it has moved since */
     if (!s->headless || run_may_be_promoting(s) ||
         cluster_now(s->cluster) < s->promoted_us + PROMOTE_AGAIN_US ||
         (s->promoted != LBM_NONE && !s->dead[s->promoted] && !can_be_asked(s, s->promoted)))

@@ -5,7 +5,7 @@ check_PROGRAMS += docs/examples/owned docs/examples/steps tests/cluster/drifter 
 cluster_scripts = tests/cluster/adapt.sh tests/cluster/api.sh tests/cluster/approve.sh tests/cluster/authority.sh \
 	tests/cluster/chaos.sh tests/cluster/cluster.sh tests/cluster/crash.sh tests/cluster/daemon.sh \
 	tests/cluster/delay.sh tests/cluster/diffuse.sh tests/cluster/disk.sh tests/cluster/drift.sh \
-	tests/cluster/enroll.sh tests/cluster/etcd.sh tests/cluster/explain.sh tests/cluster/flood.sh \
+	tests/cluster/enroll.sh tests/cluster/ensemble.sh tests/cluster/etcd.sh tests/cluster/explain.sh tests/cluster/flood.sh \
 	tests/cluster/heavy.sh tests/cluster/hog.sh tests/cluster/join.sh tests/cluster/kills.sh \
 	tests/cluster/kth.sh tests/cluster/leader.sh tests/cluster/leaver.sh tests/cluster/links.sh \
 	tests/cluster/load.sh tests/cluster/maintain.sh tests/cluster/members.sh tests/cluster/own_files.sh \

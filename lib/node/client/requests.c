@@ -41,6 +41,15 @@ answer_status(struct lbm_node *node, const struct client *client, const Lbm__Req
     status.cluster_name = node->view.cluster_name;
     status.view = node->view.index;
     status.leader = node->leader_host != LBM_NONE ? node->leader_host : node->view.leader;
+    uint32_t ensemble[LBM_ENSEMBLE_MAX];
+    status.log_external = node->view.external != 0;
+    status.ensemble = ensemble;
+    for (uint32_t i = 0; i < node->view.ensemble.n; i++)
+        ensemble[status.n_ensemble++] = node->view.ensemble.member[i].host;
+    int is_reported = node->view.ensemble.id != 0 && node->ensemble.report.id == node->view.ensemble.id;
+    status.ensemble_answers = node->ensemble.report.host;
+    status.n_ensemble_answers = is_reported ? node->ensemble.report.n : 0;
+    status.ensemble_leader = is_reported ? node->ensemble.report.leader : LBM_NONE;
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
     char state[16] = "";
     if (self != NULL && self->incarnation == node->incarnation)
@@ -471,6 +480,7 @@ static const struct {
     {LBM__REQUEST__WHAT_HOST_CHANGE, lbm_client_answer_host_change},
     {LBM__REQUEST__WHAT_LOG, lbm_log_answer},
     {LBM__REQUEST__WHAT_PROMOTE, lbm_log_answer_promote},
+    {LBM__REQUEST__WHAT_LOG_MOVE, lbm_log_answer_move},
     {LBM__REQUEST__WHAT_EVENTS, lbm_client_answer_events},
     {LBM__REQUEST__WHAT_ATTACH, answer_attach},
     {LBM__REQUEST__WHAT_RELEASED, answer_released},

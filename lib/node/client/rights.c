@@ -67,6 +67,7 @@ static const struct right {
     {LBM__REQUEST__WHAT_CHANGE, SERVES, "serve a job", NULL},
     {LBM__REQUEST__WHAT_HOST_CHANGE, ADMINISTERS, "change hosts", NULL},
     {LBM__REQUEST__WHAT_PROMOTE, ADMINISTERS, "promote a host", NULL},
+    {LBM__REQUEST__WHAT_LOG_MOVE, ADMINISTERS, "move the control log", NULL},
     {LBM__REQUEST__WHAT_ADMIT, ADMINISTERS, "admit hosts", NULL},
     {LBM__REQUEST__WHAT_REVOKE, ADMINISTERS, "revoke hosts", NULL},
     {LBM__REQUEST__WHAT_REVOKE_USER, ADMINISTERS, "revoke users", NULL},

@@ -19,6 +19,8 @@ void lbm_core_dial(struct lbm_node *node, uint32_t host, const char *address);
 /* LOG_APPEND, LOG_FOLLOW, LOG_COMPACT; copies the bytes. */
 void lbm_core_emit_log(struct lbm_node *node, enum lbm_effect_kind kind, uint64_t index, const uint8_t *bytes,
                        size_t len);
+/* Effect: these hosts run the ensemble of etcd. */
+void lbm_core_emit_ensemble(struct lbm_node *node, const struct lbm_ensemble *is, int tends);
 /* Fill the envelope, pack and send once every transaction asked for so far is durable. */
 void lbm_core_send(struct lbm_node *node, uint32_t host, Lbm__Peer *message);
 /* The same at once: nothing stored depends on it. */

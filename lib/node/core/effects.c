@@ -60,12 +60,14 @@ effect_free(struct lbm_effect *effect)
         break;
     case LBM_EFFECT_LOG_APPEND:
     case LBM_EFFECT_LOG_COMPACT:
+    case LBM_EFFECT_LOG_BEGIN:
         free(effect->as.log.bytes.at);
         break;
     case LBM_EFFECT_DIAL:
     case LBM_EFFECT_NOTE:
     case LBM_EFFECT_LEASE:
     case LBM_EFFECT_LOG_FOLLOW:
+    case LBM_EFFECT_ENSEMBLE:
     case LBM_EFFECT_COUNT:
         break;
     }
@@ -114,6 +116,15 @@ lbm_core_emit_log(struct lbm_node *node, enum lbm_effect_kind kind, uint64_t ind
         lbm_core_fail(node, LBM_E_NOMEM);
     else
         emit(node, effect);
+}
+
+void
+lbm_core_emit_ensemble(struct lbm_node *node, const struct lbm_ensemble *is, int tends)
+{
+    struct lbm_effect effect = {.kind = LBM_EFFECT_ENSEMBLE};
+    effect.as.ensemble.is = *is;
+    effect.as.ensemble.tends = tends;
+    emit(node, effect);
 }
 
 static int

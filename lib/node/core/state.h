@@ -43,6 +43,7 @@ struct peer {
     uint64_t lag, view;
     int backup_lost;                      /* it says that its backup is unreachable */
     int64_t evict_us;                     /* its eviction was proposed last; 0: never */
+    enum lbm_etcd_ability etcd;           /* as it says */
     int64_t suspect_us;                   /* since when this host suspects it; 0: it does not */
     LBM_VEC(struct suspector) suspectors; /* others that do */
     int is_doubted;                       /* in node->doubted: somebody else suspects it, or did lately */
@@ -197,6 +198,22 @@ struct promotion {
     LBM_VEC(uint32_t) awaited; /* hosts */
 };
 
+/* The ensemble of etcd, as this host knows it (log/ensemble.c). */
+struct ensemble {
+    enum lbm_etcd_ability ability; /* this host's */
+    struct lbm_ensemble told;      /* to the shell; id 0: none */
+    int tends;                     /* the same */
+    struct lbm_ensemble_report report;
+    int64_t since_us;          /* when this host learned of the present members */
+    int64_t look_us;           /* next look */
+    int64_t ready_us;          /* since when enough hosts could run one; 0: they could not */
+    int64_t retry_us;          /* none is formed before */
+    uint32_t failures;         /* that were formed in a row, and came to nothing */
+    int is_closed;             /* engine local: the last entry is stored, and nothing is ordered behind it */
+    LBM_VEC(uint32_t) avoided; /* hosts whose etcd did not answer */
+    int64_t behind_us;         /* engine external: since when others know newer entries; 0: they do not */
+};
+
 /* A guest on its way in from a client. */
 struct upload {
     uint64_t client;
@@ -348,8 +365,12 @@ struct lbm_node {
     char failure_domain[LBM_NAME_MAX + 1];
     enum lbm_log_engine engine;
     const struct log_engine *log_engine; /* what differs between the engines; since the start */
-    int may_found;                       /* engine external: this host founds the cluster if nobody has */
-    uint32_t log_compact_min;            /* entries between snapshots; 0: as is usual */
+    enum lbm_log_engine configured;      /* the engine as configured; the log may have moved since */
+    struct ensemble ensemble;
+    int leader_is_lost;       /* engine local: that was told */
+    int is_following;         /* engine external: the shell brings entries */
+    int may_found;            /* engine external: this host founds the cluster if nobody has */
+    uint32_t log_compact_min; /* entries between snapshots; 0: as is usual */
     double evict_share;
 
     struct replication_log replication;

@@ -19,6 +19,11 @@ enum {
         10000000, /* a starting leader waits so long for the last host that may have more entries */
     LEAD_ALONE_US = 1500000, /* the same while it knows of no other host: they connect once a second */
     FETCH_RETRY_US = 500000,
+    EXTERNAL_BEHIND_US = 1500000, /* others have newer entries: so long the ensemble has to bring them */
+    ENSEMBLE_LOOK_US = 500000,    /* between looks at the ensemble of etcd */
+    ENSEMBLE_REST_US = 2000000,   /* enough hosts could run it for so long: it is formed */
+    ENSEMBLE_FORM_US = 30000000,  /* for the answers of all etcds that were started */
+    ENSEMBLE_SICK_US = 60000000,  /* etcd on a host that is heard does not answer: it is replaced */
     OFFER_RETRY_US = 1000000,
     MAPPING_TICK_US = 10000,
     PLACING_TICK_US = 5000,
@@ -130,6 +135,9 @@ enum {
     PATIENT_SHARES = 200,    /* after that many sweeps a share moves only what makes the excess less */
     MOVES_PER_EDGE = 4,      /* that many vertices may move to have one edge of mean weight less */
     ESCALATIONS = 25,              /* after that many rounds balance may cost anything */
+    ENSEMBLE_SMALL = 3,       /* members of an ensemble of etcd: one may be lost */
+    ENSEMBLE_LARGE = 5,       /* the same in a larger cluster: two may be */
+    ENSEMBLE_LARGE_HOSTS = 9, /* active hosts that make it larger */
     ESCALATION_RESTARTS = 4,          /* so often that begins again before something changes from outside */
     CUT_STALL_ROUNDS = 50,          /* moves without gain from a corner of a cut */
     PATIENT_SWEEPS = 20,     /* after that many sweeps a round must gain more and more */
@@ -187,7 +195,12 @@ LBM_FITS(TOMBSTONE_LEAST_US <= TOMBSTONE_US, "many finished records stay no long
 LBM_FITS(TOMBSTONE_LEAST_US > GHOSTS_AGAIN_US, "neighbours have heard of a move before its record goes");
 LBM_FITS(MAPPING_TICK_US < FOLLOW_US, "coordinates diffuse between two looks at ownership");
 
+LBM_FITS(EXTERNAL_BEHIND_US > PING_US + FETCH_RETRY_US, "the ensemble is quicker than other hosts are asked");
+LBM_FITS(ENSEMBLE_FORM_US < ENSEMBLE_SICK_US, "a member that has begun gets more time than a new one");
+
 /* Amounts. */
+LBM_FITS(ENSEMBLE_LARGE <= LBM_ENSEMBLE_MAX && ENSEMBLE_LARGE < ENSEMBLE_LARGE_HOSTS,
+         "there is a host to replace a member");
 LBM_FITS(RESIDUAL_HOPS_MAX >= LBM_HOSTS_MAX, "no distance is taken for \"no host with room is known\"");
 LBM_FITS(ROTATING_PINGS > 0 && HANDOFF_BATCHES > 0 && REPL_BATCHES > 0, "something is in flight");
 LBM_FITS(FORGET_MAX <= LBM_CHANGE_RECORDS_MAX, "removals of one time go to the backup together");

@@ -71,7 +71,9 @@ lbm_node_new(const struct lbm_node_config *config, struct lbm_node **out, struct
     node->policy = config->policy;
     node->schedule = config->schedule;
     node->tombstone_us = config->tombstone_us != 0 ? config->tombstone_us : TOMBSTONE_US;
-    node->engine = config->engine;
+    node->engine = node->configured = config->engine;
+    node->ensemble.ability = config->etcd;
+    node->ensemble.report.leader = LBM_NONE;
     node->views = config->views;
     node->evict_share = config->evict_share;
     LBM_ASSERT(config->n_operators <= LBM_OPERATORS_MAX);
@@ -147,6 +149,7 @@ lbm_node_free(struct lbm_node *node)
     lbm_vec_free(&node->incoming_snapshot);
     lbm_vec_free(&node->chains);
     lbm_vec_free(&node->promotion.awaited);
+    lbm_vec_free(&node->ensemble.avoided);
     if (node->open != NULL)
         lbm_persist_free(node->open);
     free(node->links);
@@ -260,6 +263,13 @@ lbm_node_contacts(const struct lbm_node *node, struct lbm_node_contact *contacts
         snprintf(contacts[n++].address, sizeof contacts->address, "%s", member->address);
     }
     return n;
+}
+
+const char *
+lbm_node_address(const struct lbm_node *node, uint32_t host)
+{
+    const struct lbm_member *member = lbm_view_member(&node->view, host);
+    return member != NULL ? member->address : NULL;
 }
 
 int
@@ -439,6 +449,9 @@ lbm_node_step(struct lbm_node *node, const struct lbm_event *event, struct lbm_e
         break;
     case LBM_EVENT_LOG_SNAPSHOT:
         lbm_log_on_external_snapshot(node, event->as.log_snapshot.index, &event->as.log_snapshot.view);
+        break;
+    case LBM_EVENT_ENSEMBLE:
+        lbm_log_on_ensemble(node, &event->as.ensemble);
         break;
     case LBM_EVENT_TIMER:
     case LBM_EVENT_COUNT:

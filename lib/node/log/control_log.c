@@ -114,6 +114,11 @@ apply_entry(struct lbm_node *node, const struct lbm_recovered_entry *entry)
             lbm_log_check_engine(node);
             lbm_log_leader_read(node);
         }
+        if (command->what_case == LBM__COMMAND__WHAT_ENSEMBLE ||
+            command->what_case == LBM__COMMAND__WHAT_LOG_MOVE) {
+            node->ensemble.is_closed = 0;
+            lbm_log_engine_follow(node);
+        }
         follow_up(node, command, refusal);
         node->raise->client_proposal_applied(node, command, refusal);
         settle_appends(node, entry);
@@ -175,6 +180,8 @@ lbm_log_timer(struct lbm_node *node)
         lbm_log_fetch(node);
     lbm_log_deferred_timer(node);
     lbm_log_promote_timer(node);
+    lbm_log_ensemble_timer(node);
+    lbm_log_local_timer(node);
     lbm_log_try_append(node);
 }
 
@@ -183,6 +190,8 @@ lbm_log_deadline(const struct lbm_node *node)
 {
     const struct log_engine *engine = log_engine_of(node);
     int64_t when = lbm_log_promote_deadline(node), own = lbm_log_deferred_deadline(node);
+    when = own < when ? own : when;
+    own = lbm_log_ensemble_deadline(node);
     when = own < when ? own : when;
     own = INT64_MAX;
     if (node->diverged)

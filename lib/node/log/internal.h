@@ -10,7 +10,9 @@
  *   local.c         engine local: one daemon orders, all others follow it
  *   promote.c       engine local: terms, and who leads them
  *   confirm.c       engine local: a leader that starts asks the others before it orders anything
- *   external.c      engine external: the shell reaches a log that no daemon orders */
+ *   external.c      engine external: the shell reaches a log that no daemon orders
+ *   engine.c        which engine it is, as the log says
+ *   ensemble.c      the ensemble of etcd that daemons run: its members, and when the log moves there */
 #ifndef LBM_NODE_LOG_INTERNAL_H
 #define LBM_NODE_LOG_INTERNAL_H
 
@@ -69,6 +71,49 @@ void lbm_log_deferred_timer(struct lbm_node *node);
 /* Time, us, at which lbm_log_deferred_timer has something to do; INT64_MAX: none. */
 int64_t lbm_log_deferred_deadline(const struct lbm_node *node);
 
+/* ---- engine.c ---- */
+
+/* Nonzero if the log is in an ensemble of etcd that daemons run. */
+int lbm_log_is_managed(const struct lbm_node *node);
+/* Change the engine if the last entry that was applied says so, and tell the shell. */
+void lbm_log_engine_follow(struct lbm_node *node);
+
+/* ---- ensemble.c ---- */
+
+/* Tell the shell who runs the ensemble, if that is news. */
+void lbm_log_ensemble_tell(struct lbm_node *node);
+/* The same once the stored log has been read. */
+void lbm_log_ensemble_start(struct lbm_node *node);
+/* Form an ensemble, move the log there, replace a member: what is due. */
+void lbm_log_ensemble_timer(struct lbm_node *node);
+/* Time, us, at which lbm_log_ensemble_timer has something to do; INT64_MAX: none. */
+int64_t lbm_log_ensemble_deadline(const struct lbm_node *node);
+/* The members of a new ensemble: hosts that are heard and can run one, of different failure domains first.
+ * Out: out, its id 0. Value: 0: there are too few, or some host's version knows no ensembles. */
+int lbm_log_ensemble_choose(const struct lbm_node *node, struct lbm_ensemble *out);
+/* Nonzero if nothing is ordered by a daemon behind that command. */
+int lbm_log_ensemble_closes(const uint8_t *bytes, size_t len);
+
+/* ---- external.c ---- */
+
+/* The log is in an ensemble from here on: its first entry there, and what follows. */
+void lbm_log_external_begin(struct lbm_node *node);
+/* LogEntries from another host, asked for since the ensemble does not answer. */
+void lbm_log_external_heard(struct lbm_node *node, const Lbm__LogEntries *entries, uint32_t from);
+/* LogAppend from a host that is no member yet: this one proposes it. */
+void lbm_log_external_asked(struct lbm_node *node, const Lbm__Peer *message);
+
+/* ---- local.c ---- */
+
+/* Tell operators that the leader is lost, or heard again. */
+void lbm_log_local_timer(struct lbm_node *node);
+/* Returns the connected host after the one that was asked last; LBM_NONE: there is none. */
+uint32_t lbm_log_next_connected(const struct lbm_node *node);
+/* Ask a host for the entries that this one lacks. */
+void lbm_log_send_fetch(struct lbm_node *node, uint32_t host);
+/* The copy has entries that the log does not have: this host takes part in nothing any more. */
+void lbm_log_diverge(struct lbm_node *node);
+
 /* ---- log_copy.c ---- */
 
 /* Returns the index of the last entry of this host's copy; it may be ahead of the view. */
@@ -106,6 +151,8 @@ int lbm_log_snapshot_pending(const struct lbm_node *node);
 
 /* ---- promote.c ---- */
 
+/* The local engine ends: so does a promotion in progress. */
+void lbm_log_promote_over(struct lbm_node *node);
 /* Nonzero if entries are taken from this host: the leader, or the longest copy during a promotion. */
 int lbm_log_is_source(const struct lbm_node *node, uint32_t host);
 /* As it was stored. */

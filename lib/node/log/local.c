@@ -109,6 +109,7 @@ local_append(struct lbm_node *node)
         node->append_us = node->now_us;
         node->has_ordered = 1;
         first->at = lbm_log_last(node) + 1;
+        node->ensemble.is_closed |= lbm_log_ensemble_closes(first->command, first->len);
         lbm_log_store(node, first->command, first->len);
         return;
     }
@@ -135,9 +136,8 @@ local_append_deadline(const struct lbm_node *node)
     return node->append_us == 0 ? node->now_us : node->append_us + APPEND_RETRY_US;
 }
 
-/* The connected host after the one that was asked last; LBM_NONE: there is none. */
-static uint32_t
-next_connected(const struct lbm_node *node)
+uint32_t
+lbm_log_next_connected(const struct lbm_node *node)
 {
     uint32_t first = LBM_NONE, next = LBM_NONE;
     for (size_t i = 0; i < node->peers.n; i++) {
@@ -158,7 +158,7 @@ asked(const struct lbm_node *node)
 {
     int is_stranger = lbm_view_member(&node->view, node->host) == NULL && node->join_host != node->host;
     uint32_t first = is_stranger ? node->join_host : node->leader_host;
-    uint32_t other = is_connected(node, first) ? LBM_NONE : next_connected(node);
+    uint32_t other = is_connected(node, first) ? LBM_NONE : lbm_log_next_connected(node);
     return other != LBM_NONE ? other : first;
 }
 
@@ -178,6 +178,19 @@ is_cut_off(const struct lbm_node *node)
     return n != 0;
 }
 
+void
+lbm_log_send_fetch(struct lbm_node *node, uint32_t host)
+{
+    Lbm__LogFetch fetch = LBM__LOG_FETCH__INIT;
+    fetch.from = lbm_log_last(node) + 1;
+    fetch.term = node->term;
+    fetch.chain = lbm_log_chain(node, lbm_log_last(node));
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_LOG_FETCH;
+    message.log_fetch = &fetch;
+    lbm_core_send(node, host, &message);
+}
+
 static void
 local_fetch(struct lbm_node *node)
 {
@@ -192,15 +205,8 @@ local_fetch(struct lbm_node *node)
             lbm_log_confirm(node);
         return;
     }
-    Lbm__LogFetch fetch = LBM__LOG_FETCH__INIT;
-    fetch.from = lbm_log_last(node) + 1;
-    fetch.term = node->term;
-    fetch.chain = lbm_log_chain(node, lbm_log_last(node));
-    Lbm__Peer message = LBM__PEER__INIT;
-    message.body_case = LBM__PEER__BODY_LOG_FETCH;
-    message.log_fetch = &fetch;
     node->fetch_host = asked(node);
-    lbm_core_send(node, node->fetch_host, &message);
+    lbm_log_send_fetch(node, node->fetch_host);
 }
 
 static int64_t
@@ -218,6 +224,27 @@ const struct log_engine log_local = {
     .fetch = local_fetch,
     .fetch_deadline = local_fetch_deadline,
 };
+
+/* Operators hear of a leader that is lost, once each time. */
+void
+lbm_log_local_timer(struct lbm_node *node)
+{
+    const struct lbm_member *self = lbm_view_member(&node->view, node->host);
+    int follows = node->engine == LBM_LOG_ENGINE_LOCAL && !node->leader && node->leader_host != LBM_NONE &&
+                  self != NULL && self->state == LBM_MEMBER_ACTIVE;
+    int is_lost = follows && lbm_membership_is_unreachable(node, node->leader_host, SUSPECT_US);
+    if (is_lost && !node->leader_is_lost)
+        lbm_core_note(
+            node, LBM_NOTE_WARNING,
+            "host %" PRIu32
+            ", which orders the control log, is unreachable: members and jobs stay as they are until it "
+            "is back; if it is lost, run lbctl log promote --force at another host",
+            node->leader_host);
+    else if (!is_lost && node->leader_is_lost && follows)
+        lbm_core_note(node, LBM_NOTE_INFO, "host %" PRIu32 ", which orders the control log, is heard again",
+                      node->leader_host);
+    node->leader_is_lost = is_lost;
+}
 
 /* ---- messages ------------------------------------------------------------------------------------------ */
 
@@ -260,8 +287,8 @@ tell_diverged(struct lbm_node *node, uint32_t host)
     lbm_core_send(node, host, &message);
 }
 
-static void
-diverge(struct lbm_node *node)
+void
+lbm_log_diverge(struct lbm_node *node)
 {
     if (!node->diverged)
         lbm_core_note(
@@ -288,6 +315,11 @@ lbm_log_on_fetch(struct lbm_node *node, const Lbm__Peer *message)
         lbm_log_confirm_behind(node, message->src, fetch->from - 1);
     if (node->leader && !node->caught_up)
         return; /* what it has may not be all there is */
+    if (node->engine == LBM_LOG_ENGINE_EXTERNAL) {
+        if (fetch->from - 1 > lbm_log_last(node))
+            return; /* what is in the ensemble comes here, too */
+        follows = 1;
+    }
     if (!node->leader && !takes_over && !follows)
         tell_leader(node, message->src);
     else if (has_diverged(node, fetch) && (!takes_over || fetch->from - 1 <= lbm_log_last(node)))
@@ -308,6 +340,10 @@ lbm_log_on_entries(struct lbm_node *node, const Lbm__Peer *message)
                                 LBM_INDEX_STEP) ||
         !lbm_local_within_reach(node, message->src, "term", entries->term, node->term, LBM_TERM_STEP))
         return;
+    if (node->engine == LBM_LOG_ENGINE_EXTERNAL) {
+        lbm_log_external_heard(node, entries, message->src);
+        return;
+    }
     (void)lbm_log_term_heard(node, entries->term, entries->leader, message->src);
     int is_source = lbm_log_is_source(node, message->src);
     if (entries->term < node->term && !is_source) {
@@ -320,7 +356,7 @@ lbm_log_on_entries(struct lbm_node *node, const Lbm__Peer *message)
         (!is_source && message->src != node->fetch_host))
         return;
     if (entries->diverged) {
-        diverge(node);
+        lbm_log_diverge(node);
         return;
     }
     if (lbm_log_confirm_refuted(node, message->src, entries))
@@ -347,6 +383,10 @@ void
 lbm_log_on_append(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__LogAppend *append = message->log_append;
+    if (node->engine == LBM_LOG_ENGINE_EXTERNAL) {
+        lbm_log_external_asked(node, message);
+        return;
+    }
     if (!lbm_log_term_heard(node, append->term, LBM_NONE, message->src) || !node->leader ||
         !node->caught_up) {
         tell_leader(node, message->src);
@@ -356,7 +396,7 @@ lbm_log_on_append(struct lbm_node *node, const Lbm__Peer *message)
     result.token = append->token;
     int is_late =
         append->until_us != 0 && (uint64_t)node->now_us > append->until_us && !LBM_BUG(LATE_IS_TAKEN);
-    result.accepted = append->index == lbm_log_last(node) + 1 && !is_late;
+    result.accepted = append->index == lbm_log_last(node) + 1 && !is_late && !node->ensemble.is_closed;
     if (result.accepted) {
         Lbm__Command *command = NULL;
         struct lbm_diag diag;

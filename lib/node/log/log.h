@@ -29,6 +29,14 @@ int64_t lbm_log_deadline(const struct lbm_node *node);
 /* The sender of a message knows a newer view. */
 void lbm_log_view_heard(struct lbm_node *node, const Lbm__Peer *message);
 
+/* ---- ensemble.c ---- */
+
+/* What the shell sees of the ensemble of etcd. */
+void lbm_log_on_ensemble(struct lbm_node *node, const struct lbm_ensemble_report *report);
+/* Answer LogMoveRequest: an operator decides where the log is. Errors in the answer: LBM_E_STATE, and what
+ * becomes of a command. */
+void lbm_log_answer_move(struct lbm_node *node, const struct client *client, const Lbm__Request *request);
+
 /* ---- external.c ---- */
 
 /* etcd's word on an append: taken (by this host or another: the entry comes), or unknown: the same index is

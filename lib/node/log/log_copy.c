@@ -99,11 +99,12 @@ lbm_log_store(struct lbm_node *node, const uint8_t *command, size_t len)
 void
 lbm_log_check_engine(struct lbm_node *node)
 {
-    if (node->view.index == 0 || node->view.external == (node->engine == LBM_LOG_ENGINE_EXTERNAL))
+    int is_named = node->view.external && node->view.ensemble.id == 0;
+    if (node->view.index == 0 || is_named == (node->configured == LBM_LOG_ENGINE_EXTERNAL))
         return;
     lbm_core_note(
         node, LBM_NOTE_ERROR, "%s",
-        node->view.external
+        is_named
             ? "this cluster's control log is kept outside the daemons: configure log_engine as its hosts do"
             : "this cluster's control log is ordered by a daemon: configure log_engine = \"local\"");
     lbm_core_fail(node, LBM_E_CORRUPT);

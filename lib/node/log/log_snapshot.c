@@ -43,6 +43,7 @@ take_view(struct lbm_node *node, struct lbm_view *view)
         lbm_core_fail(node, LBM_E_NOMEM);
     lbm_log_check_engine(node);
     lbm_log_leader_read(node);
+    lbm_log_engine_follow(node);
 }
 
 void
@@ -187,9 +188,10 @@ void
 lbm_log_on_snapshot(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__LogSnapshot *chunk = message->log_snapshot;
-    if (node->engine != LBM_LOG_ENGINE_LOCAL ||
+    if ((node->engine != LBM_LOG_ENGINE_LOCAL && !lbm_log_is_managed(node)) ||
         (node->leader && !lbm_log_confirm_takes_from(node, message->src)) ||
-        (!lbm_log_is_source(node, message->src) && message->src != node->fetch_host) ||
+        ((node->engine != LBM_LOG_ENGINE_LOCAL || !lbm_log_is_source(node, message->src)) &&
+         message->src != node->fetch_host) ||
         chunk->index <= lbm_log_last(node) ||
         !lbm_local_within_reach(node, message->src, "log index", chunk->index, lbm_log_last(node),
                                 LBM_INDEX_STEP))

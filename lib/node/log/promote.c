@@ -48,6 +48,13 @@ promotion_ends(struct lbm_node *node, enum lbm_err err, const char *why)
     node->promotion.round = PROMOTION_NONE;
 }
 
+void
+lbm_log_promote_over(struct lbm_node *node)
+{
+    if (node->promotion.round != PROMOTION_NONE)
+        promotion_ends(node, LBM_E_UNSUPPORTED, "the control log is in an ensemble of etcd from now on");
+}
+
 /* A higher term: its leader is followed from here on. LBM_NONE: it has yet to take the role. */
 static void
 enter_term(struct lbm_node *node, uint64_t term, uint32_t leader)
@@ -69,7 +76,7 @@ enter_term(struct lbm_node *node, uint64_t term, uint32_t leader)
 void
 lbm_log_term_start(struct lbm_node *node, const struct lbm_recovered *recovered)
 {
-    if (node->engine != LBM_LOG_ENGINE_LOCAL || recovered->term == 0)
+    if (node->configured != LBM_LOG_ENGINE_LOCAL || recovered->term == 0)
         return;
     node->term = recovered->term;
     node->leader = recovered->leader == node->host;

@@ -108,6 +108,7 @@ may_decide(struct lbm_node *node, uint32_t from, const Lbm__Command *command)
     case LBM__COMMAND__WHAT_ADMIT:
     case LBM__COMMAND__WHAT_REVOKE:
     case LBM__COMMAND__WHAT_REVOKE_USER:
+    case LBM__COMMAND__WHAT_LOG_MOVE:
         return is_operator;
     default:
         return 0; /* FOUND is the first entry, by whoever has it */

@@ -213,6 +213,21 @@ others_are_heard(const struct lbm_node *node)
     return 1;
 }
 
+/* A member of the ensemble that the log is in stays until another host has its place there, if one can have
+ * it. */
+static int
+is_needed_in_ensemble(const struct lbm_node *node)
+{
+    const struct lbm_ensemble *ensemble = &node->view.ensemble;
+    if (!node->view.external || lbm_ensemble_member(ensemble, node->host) == NULL)
+        return 0;
+    for (size_t i = 0; i < node->view.active.n; i++)
+        if (lbm_ensemble_member(ensemble, node->view.active.at[i]) == NULL &&
+            lbm_membership_runs_etcd(node, node->view.active.at[i]))
+            return 1;
+    return 0;
+}
+
 void
 lbm_membership_drain_timer(struct lbm_node *node)
 {
@@ -227,7 +242,7 @@ lbm_membership_drain_timer(struct lbm_node *node)
     node->drain_us = node->now_us + MAPPING_TICK_US;
     /* It is needed until another one is promoted, or active. */
     int is_leader = node->engine == LBM_LOG_ENGINE_LOCAL && node->view.leader == node->host;
-    int is_needed = is_leader || lbm_view_host(&node->view, 0) == LBM_NONE;
+    int is_needed = is_leader || lbm_view_host(&node->view, 0) == LBM_NONE || is_needed_in_ensemble(node);
     for (size_t i = 0; i < node->jobs.n && node->failed == LBM_OK; i++) {
         struct job *job = node->jobs.at[i];
         if (job->shard.n_own != 0 && job->phase != LBM_PHASE_SUBMITTED) {

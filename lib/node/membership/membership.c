@@ -243,7 +243,7 @@ lbm_membership_start(struct lbm_node *node)
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
     if (self != NULL)
         recognize(node, self);
-    for (size_t i = 0; i < node->n_contacts && node->engine == LBM_LOG_ENGINE_LOCAL; i++)
+    for (size_t i = 0; i < node->n_contacts && node->configured == LBM_LOG_ENGINE_LOCAL; i++)
         if (lbm_view_member(&node->view, node->contacts[i].host) == NULL)
             lbm_core_dial(node, node->contacts[i].host, node->contacts[i].address);
     lbm_membership_changed(node, 1);
@@ -354,6 +354,7 @@ send_pings(struct lbm_node *node)
     }
     ping.lag = lbm_local_replication_lag(node);
     ping.backup_lost = lbm_membership_has_lost_backup(node) != 0;
+    ping.etcd = (uint32_t)node->ensemble.ability;
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_PING;
     message.ping = &ping;
@@ -406,6 +407,8 @@ lbm_membership_on_ping(struct lbm_node *node, const Lbm__Peer *message)
     peer->vertices = 0;
     peer->lag = message->ping->lag;
     peer->backup_lost = message->ping->backup_lost != 0;
+    peer->etcd = message->ping->etcd < LBM_ETCD_ABILITY_COUNT ? (enum lbm_etcd_ability)message->ping->etcd
+                                                              : LBM_ETCD_ABILITY_NONE;
     peer->view = message->view;
     lbm_membership_network_heard(node, message);
     lbm_membership_suspicion_heard(node, message->src, message->ping->n_suspect, message->ping->suspect);
@@ -440,6 +443,23 @@ lbm_membership_on_ping(struct lbm_node *node, const Lbm__Peer *message)
         if (heard->normalization < job->normalization_seq)
             node->raise->mapping_normalization_send(node, job, message->src);
     }
+}
+
+int
+lbm_membership_knows_ensembles(const struct lbm_node *node, uint32_t host)
+{
+    const struct peer *peer = lbm_membership_peer_known(node, host);
+    return host == node->host || (peer != NULL && peer->etcd != LBM_ETCD_ABILITY_UNKNOWN);
+}
+
+int
+lbm_membership_runs_etcd(const struct lbm_node *node, uint32_t host)
+{
+    const struct peer *peer = lbm_membership_peer_known(node, host);
+    if (host == node->host)
+        return node->ensemble.ability == LBM_ETCD_ABILITY_RUNS;
+    return peer != NULL && peer->connected && peer->etcd == LBM_ETCD_ABILITY_RUNS &&
+           !lbm_membership_is_unreachable(node, host, UNREACHABLE_US);
 }
 
 void

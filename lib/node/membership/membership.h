@@ -73,6 +73,10 @@ struct peer *lbm_membership_peer_known(const struct lbm_node *node, uint32_t hos
 int lbm_membership_is_behind(const struct lbm_node *node, uint32_t host);
 /* Nonzero if a host has not been heard for limit_us. */
 int lbm_membership_is_unreachable(const struct lbm_node *node, uint32_t host, int64_t limit_us);
+/* Nonzero if the version of that host, as it says, knows ensembles of etcd. */
+int lbm_membership_knows_ensembles(const struct lbm_node *node, uint32_t host);
+/* Nonzero if that host is heard and connected, and says that it can run etcd. */
+int lbm_membership_runs_etcd(const struct lbm_node *node, uint32_t host);
 /* Nonzero if a member has not been heard for as long as it should have been; in a large cluster most are
  * heard in turn. */
 int lbm_membership_is_overdue(const struct lbm_node *node, const struct lbm_member *member);

@@ -2,6 +2,7 @@
 /* What the files of the view share. Internal to them.
  *
  *   view.c           look up, apply, jobs
+ *   ensemble.c       where the log is
  *   members.c        commands about members: states, backups, successors
  *   hosts.c          the host graph that follows
  *   view_cache.c     one view for many nodes
@@ -19,7 +20,8 @@ typedef enum lbm_err lbm_view_apply_fn(struct lbm_view *view, const Lbm__Command
 
 lbm_view_apply_fn lbm_view_apply_join, lbm_view_apply_activate, lbm_view_apply_set, lbm_view_apply_drain,
     lbm_view_apply_change_backup, lbm_view_apply_leave, lbm_view_apply_evict, lbm_view_apply_in_sync,
-    lbm_view_apply_take_over, lbm_view_apply_rejoin, lbm_view_apply_maintain;
+    lbm_view_apply_take_over, lbm_view_apply_rejoin, lbm_view_apply_maintain, lbm_view_apply_ensemble,
+    lbm_view_apply_log_move;
 
 /* The member that a command names in its present incarnation, or NULL with a refusal. */
 struct lbm_member *lbm_view_member_named(const struct lbm_view *view, uint32_t host, uint64_t incarnation,

@@ -387,8 +387,11 @@ apply_promote(struct lbm_view *view, const Lbm__Command *command, char *refusal)
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "no daemon orders this log");
     else if (member == NULL || !lbm_view_participates(member))
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " is no member", command->promote->host);
-    else
+    else {
+        /* Who ordered the log before may have moved it there by an entry that is lost. */
+        view->ensemble = (struct lbm_ensemble){0};
         view->leader = command->promote->host;
+    }
     return LBM_OK;
 }
 
@@ -511,6 +514,8 @@ static const struct {
     {LBM__COMMAND__WHAT_REVOKE, apply_revoke},
     {LBM__COMMAND__WHAT_REVOKE_USER, apply_revoke_user},
     {LBM__COMMAND__WHAT_MAINTAIN, lbm_view_apply_maintain},
+    {LBM__COMMAND__WHAT_ENSEMBLE, lbm_view_apply_ensemble},
+    {LBM__COMMAND__WHAT_LOG_MOVE, lbm_view_apply_log_move},
 };
 
 enum lbm_err

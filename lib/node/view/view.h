@@ -10,6 +10,7 @@
 #include "balance/schedule.h"
 #include "base/numbers.h"
 #include "host/host.h"
+#include "node/view/ensemble.h"
 #include "wire/wire.h"
 
 #define LBM_MEMBER_STATE_LIST(X)                                                                             \
@@ -149,9 +150,12 @@ struct lbm_view {
     uint64_t chain; /* hash of all entries up to it, kept by who applies them */
     uint64_t cluster;
     char cluster_name[LBM_NAME_MAX + 1];
-    uint32_t leader; /* engine local: who orders the log; else who began it */
-    int external;    /* nonzero: no daemon orders the log */
-    unsigned m;      /* dimensions of Omega */
+    uint32_t leader;              /* engine local: who orders the log; else who began it */
+    int external;                 /* nonzero: no daemon orders the log */
+    struct lbm_ensemble ensemble; /* that daemons run: the log is in it, or it is being formed */
+    uint32_t log_place;           /* enum lbm_log_place: where operators want the log */
+    uint64_t log_term;            /* engine local: no term is below */
+    unsigned m;                   /* dimensions of Omega */
     /* Links follow from round-trip times, which cost 1 for so long; 0: they are declared. */
     uint32_t hop_us;
     LBM_VEC(struct lbm_member) members;    /* by host id */

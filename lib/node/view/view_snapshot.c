@@ -20,6 +20,8 @@ struct draft {
     Lbm__JobPolicy *policy;
     Lbm__JobGates *gates;
     Lbm__RevokeUser *user, **users;
+    uint32_t ensemble_host[LBM_ENSEMBLE_MAX];
+    uint64_t ensemble_incarnation[LBM_ENSEMBLE_MAX], ensemble_since[LBM_ENSEMBLE_MAX];
     uint32_t *column; /* all columns of links, one after the other */
 };
 
@@ -210,6 +212,20 @@ draft_fill(const struct lbm_view *view, struct draft *draft)
         draft->users[i] = &draft->user[i];
     }
     to->n_revoked_users = view->revoked_users.n;
+    to->ensemble = view->ensemble.id;
+    to->ensemble_moved = view->ensemble.moved;
+    to->ensemble_changed = view->ensemble.changed;
+    to->n_ensemble_host = to->n_ensemble_incarnation = to->n_ensemble_since = view->ensemble.n;
+    to->ensemble_host = draft->ensemble_host;
+    to->ensemble_incarnation = draft->ensemble_incarnation;
+    to->ensemble_since = draft->ensemble_since;
+    for (uint32_t i = 0; i < view->ensemble.n; i++) {
+        draft->ensemble_host[i] = view->ensemble.member[i].host;
+        draft->ensemble_incarnation[i] = view->ensemble.member[i].incarnation;
+        draft->ensemble_since[i] = view->ensemble.member[i].since;
+    }
+    to->log_place = view->log_place;
+    to->log_term = view->log_term;
     to->revoked_users = draft->users;
     to->n_members = view->members.n;
     to->members = draft->members;
@@ -377,6 +393,14 @@ take_snapshot(struct lbm_view *view, const Lbm__Snapshot *from, struct lbm_diag 
     view->chain = from->chain;
     snprintf(view->cluster_name, sizeof view->cluster_name, "%s", from->name);
     view->next_host = from->next_host;
+    view->ensemble.id = from->ensemble;
+    view->ensemble.moved = from->ensemble_moved;
+    view->ensemble.changed = from->ensemble_changed;
+    for (size_t i = 0; i < from->n_ensemble_host; i++)
+        view->ensemble.member[view->ensemble.n++] = (struct lbm_ensemble_member){
+            from->ensemble_host[i], from->ensemble_incarnation[i], from->ensemble_since[i]};
+    view->log_place = from->log_place;
+    view->log_term = from->log_term;
     for (size_t i = 0; err == LBM_OK && i < from->n_revoked; i++)
         err = i != 0 && from->revoked[i - 1] >= from->revoked[i]
                   ? lbm_diag_set(diag, LBM_E_CORRUPT, "snapshot", 0, "revoked hosts are out of order")
