@@ -82,6 +82,22 @@ enum lbm_phase {
 };
 LBM_NUMBERS_FIT(LBM_PHASE_LIST, LBM_PHASE_COUNT);
 
+/* What a host can say of a job as a whole; the worse, the higher. */
+#define LBM_CONDITION_LIST(X)                                                                                \
+    X(WELL, 0, "WELL")         /* every vertex has an owner that is heard and may work on it */              \
+    X(DEGRADED, 1, "DEGRADED") /* some wait for a host, or nothing is known of them */                       \
+    X(LOST, 2, "LOST")         /* some are on no host any more */
+
+enum lbm_condition {
+#define LBM_CONDITION_ENUM(id, number, name) LBM_CONDITION_##id = number,
+    LBM_CONDITION_LIST(LBM_CONDITION_ENUM)
+#undef LBM_CONDITION_ENUM
+        LBM_CONDITION_COUNT = 0 LBM_CONDITION_LIST(LBM_ROW_COUNT)
+};
+LBM_NUMBERS_FIT(LBM_CONDITION_LIST, LBM_CONDITION_COUNT);
+
+/* Returns the name of a condition; static. */
+const char *lbm_condition_name(enum lbm_condition condition);
 /* Returns the name of a start; static. */
 const char *lbm_start_name(enum lbm_start start);
 /* Returns the name of a phase; static. */
@@ -347,6 +363,27 @@ const char *lbm_node_cluster_name(const struct lbm_node *node);
 
 /* Returns the index of the last entry of the control log that this host has applied. */
 uint64_t lbm_node_view(const struct lbm_node *node);
+
+/* What a host can say of a job as a whole, from what it has heard; what it does not know it says, too. */
+struct lbm_job_summary {
+    enum lbm_condition condition;
+    enum lbm_phase
+        phase;        /* of the host that is least far, of those that are heard; SETTLED only if settled */
+    int settled;      /* every vertex has an owner that is heard and may work, and nobody is missing */
+    uint32_t present; /* vertices that the job has, as far as is known */
+    uint32_t known;   /* of these, those on hosts that are heard */
+    uint32_t idle;    /* of these, those that nobody may work on, or nothing is known of */
+    uint32_t lost;    /* of these, those that no host has; LBM_NONE: nobody knows how many; 0: none */
+    int is_short;     /* the hosts that are heard have fewer vertices than there are */
+    int64_t since_us; /* the condition has been that, as far as this host knows */
+    double imbalance; /* >= 0; < 0: not known, since not all vertices are */
+    char reason[LBM_DIAG_TEXT_MAX]; /* why it is not well, and what to do; empty if it is */
+};
+
+/* Fill *out. It is as of the node's last step. Value: 0 if there is no such job, and *out is void. */
+int lbm_node_summary(const struct lbm_node *node, uint64_t job, struct lbm_job_summary *out);
+/* Returns the word for it: the phase if the job is well, else the condition; static. */
+const char *lbm_job_summary_state(const struct lbm_job_summary *summary);
 
 /* Nonzero if the message is for this host: it names it, and its cluster. */
 int lbm_node_accepts(const struct lbm_node *node, const Lbm__Peer *message);

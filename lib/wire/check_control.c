@@ -285,6 +285,13 @@ static const struct lbm_wire_rule job_entry_rules[] = {
     {"policy_why", TEXT},
     {"gates", .nested = &lbm_wire_job_gates_table},
     {"missing", UP_TO(LBM_HOSTS_MAX), HOST},
+    {"condition", SMALL_ENUM},
+    {"state", NAME},
+    {"present", VERTICES},
+    {"known", VERTICES},
+    {"idle", VERTICES},
+    {"reason", TEXT},
+    {"imbalance_known", FLAG},
 };
 static const struct lbm_wire_table job_entry_table = TABLE(job_entry_rules, lbm__job_entry__descriptor);
 

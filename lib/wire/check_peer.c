@@ -463,7 +463,8 @@ static const struct lbm_wire_rule ping_rules[] = {{"jobs", UP_TO(LBM_JOBS_MAX), 
                                                   {"coordinate", COORDINATE},
                                                   {"height", REAL(0.0, 1e9)},
                                                   {"error", REAL(0.0, 1.0)},
-                                                  {"slow", FLAG}};
+                                                  {"slow", FLAG},
+                                                  {"idle", FLAG}};
 static const struct lbm_wire_table ping_table = TABLE(ping_rules, lbm__ping__descriptor);
 
 static const struct lbm_wire_rule peer_rules[] = {

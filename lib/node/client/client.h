@@ -16,7 +16,8 @@ void lbm_client_propose(struct lbm_node *node, const struct client *client, cons
 void lbm_client_proposal_given_up(struct lbm_node *node, uint64_t token, int is_unknown);
 /* Append a line to the ring of the last LBM_EVENTS_MAX events, which `lbctl events` shows. */
 void lbm_client_event(struct lbm_node *node, enum lbm_note_level level, const char *text);
-/* The connection of an operator ended: proposals of its requests that are not in the log yet are withdrawn. */
+/* The connection of an operator ended: proposals of its requests that are not in the log yet are withdrawn.
+ */
 void lbm_client_admin_gone(struct lbm_node *node, uint64_t client);
 /* Free the requests of operators and the ring of events. */
 void lbm_client_admin_free(struct lbm_node *node);
@@ -33,6 +34,11 @@ int64_t lbm_client_query_deadline(const struct lbm_node *node);
 void lbm_client_on_map_query(struct lbm_node *node, const Lbm__Peer *message);
 /* MapChunk: vertices of another host, for a query of this one. */
 void lbm_client_on_map_chunk(struct lbm_node *node, const Lbm__Peer *message);
+
+/* ---- summary.c ---- */
+
+/* With every round of pings: since when jobs are as they are. */
+void lbm_client_summary_timer(struct lbm_node *node);
 
 /* ---- requests.c ---- */
 

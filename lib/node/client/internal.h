@@ -29,6 +29,14 @@ void lbm_client_answer_events(struct lbm_node *node, const struct client *client
 /* Nonzero if the client may ask that; else it has been told what it lacks (LBM_E_DENIED). */
 int lbm_client_may(struct lbm_node *node, const struct client *client, const Lbm__Request *request);
 
+/* ---- summary.c ---- */
+
+struct load_report;
+/* This host's own load report of a job, as others would have it. */
+struct load_report lbm_client_own_report(const struct lbm_node *node, const struct job *job);
+/* Nonzero if a member is unreachable, or waits for its backup, which is. */
+int lbm_client_is_missing(const struct lbm_node *node, const struct lbm_member *member);
+
 /* ---- query.c ---- */
 
 /* Answer MapRequest with the vertices of all hosts, gathered by MapQuery. */

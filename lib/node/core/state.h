@@ -29,6 +29,7 @@ struct peer {
     uint64_t vertices; /* as its load reports say, all jobs */
     uint64_t lag, view;
     int backup_lost;                      /* it says that its backup is unreachable */
+    int is_idle;                          /* it says that its applications may not work */
     int64_t suspect_us;                   /* since when this host suspects it; 0: it does not */
     LBM_VEC(struct suspector) suspectors; /* others that do */
     int is_doubted;                       /* in node->doubted: somebody else suspects it, or did lately */

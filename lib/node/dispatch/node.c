@@ -372,6 +372,8 @@ look_at_timers(struct lbm_node *node)
 {
     lbm_log_timer(node);
     lbm_membership_detector_timer(node);
+    if (node->now_us >= node->ping_us)
+        lbm_client_summary_timer(node);
     lbm_membership_timer(node);
     lbm_replication_takeover_timer(node);
     lbm_job_timer(node);

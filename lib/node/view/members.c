@@ -572,6 +572,8 @@ lbm_view_apply_evict(struct lbm_view *view, const Lbm__Command *command, char *r
                  member->host);
     if (refusal[0] != '\0')
         return LBM_OK;
+    for (size_t i = 0; i < view->jobs.n && !lbm_view_in_sync(view, member); i++)
+        view->jobs.at[i].loss = view->index + 1; /* what its backup lacks is lost */
     if (lbm_view_touch(view, successor->host) !=
         LBM_OK) /* it is not in sync while it has that to take over */
         return LBM_E_NOMEM;

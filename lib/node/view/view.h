@@ -126,6 +126,7 @@ struct lbm_job_entry {
     uint64_t seed;
     double imbalance;
     uint32_t owner; /* uid */
+    uint64_t loss;  /* index of the last entry that may have lost some of its vertices; 0: none has */
     struct lbm_job_policy policy;
     struct lbm_gates gates;
 };

@@ -139,6 +139,7 @@ draft_job(const struct lbm_job_entry *job)
     to.seed = job->seed;
     to.imbalance = job->imbalance;
     to.owner = job->owner;
+    to.loss = job->loss;
     return to;
 }
 
@@ -319,7 +320,8 @@ take_job(struct lbm_view *view, const Lbm__JobCreate *from)
                                 .start = from->start,
                                 .seed = from->seed,
                                 .imbalance = from->imbalance,
-                                .owner = from->owner};
+                                .owner = from->owner,
+                                .loss = from->loss};
     snprintf(job.name, sizeof job.name, "%s", from->name);
     lbm_gates_take(from->gates, &job.gates);
     job.gates.view = from->gates != NULL ? from->gates->view : 0;
