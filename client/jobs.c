@@ -132,7 +132,8 @@ static enum lbm_status
 run_cancel(const struct lbm_cli *client)
 {
     struct lbm_daemon daemon;
-    enum lbm_status status = lbm_daemon_open(&daemon, client, NULL, LBM_DAEMON_TIMEOUT_MS, 0);
+    enum lbm_status status =
+        lbm_daemon_open(&daemon, client, NULL, (unsigned)(client->value[0].number * 1000), 0);
     if (status != LBM_STATUS_DONE)
         return status;
     char name[LBM_NAME_MAX + 1];
@@ -142,15 +143,23 @@ run_cancel(const struct lbm_cli *client)
     Lbm__Request request = LBM__REQUEST__INIT;
     request.what_case = LBM__REQUEST__WHAT_CANCEL;
     request.cancel = &cancel;
-    status = lbm_daemon_ask(&daemon, &request, NULL, NULL);
+    status = lbm_daemon_change(&daemon, &request);
     lbm_daemon_close(&daemon);
     return status;
 }
+
+static const struct lbm_option cancel_options[] = {
+    LBM_NUMBER_OPTION("timeout", "S", 0.1, 1e6,
+                      "wait so long for the control log; what it has not taken by then is void",
+                      .fallback = "10", .unit = "seconds"),
+};
 
 const struct lbm_command lbm_command_cancel = {
     .name = "cancel",
     .text = "end a job and forget its vertices",
     .help = "The job's owner and administrators may. Every host drops what it holds of the job.",
+    .options = cancel_options,
+    .n_options = 1,
     .operands = job_operand,
     .n_operands = 1,
     .run = run_cancel,

@@ -85,7 +85,7 @@ run_change(const struct lbm_cli *client, double timeout_s, Lbm__HostChange *chan
         Lbm__Request request = LBM__REQUEST__INIT;
         request.what_case = LBM__REQUEST__WHAT_HOST_CHANGE;
         request.host_change = change;
-        status = lbm_daemon_ask(&daemon, &request, NULL, NULL);
+        status = lbm_daemon_change(&daemon, &request);
     }
     lbm_daemon_close(&daemon);
     return status;
@@ -112,7 +112,7 @@ enum { SECONDS_MAX = 86400 };
     }
 
 #define LOG_TIMEOUT                                                                                          \
-    TIMEOUT_OPTION("30", "wait so long for the control log; the change may still happen after that")
+    TIMEOUT_OPTION("30", "wait so long for the control log; what it has not taken by then is void")
 
 /* ---- join, drain, leave -------------------------------------------------------------------------------- */
 
@@ -249,7 +249,7 @@ revoke_user(struct lbm_daemon *daemon)
     Lbm__Request request = LBM__REQUEST__INIT;
     request.what_case = LBM__REQUEST__WHAT_REVOKE_USER;
     request.revoke_user = &revoke;
-    return lbm_daemon_ask(daemon, &request, NULL, NULL);
+    return lbm_daemon_change(daemon, &request);
 }
 
 static enum lbm_status
@@ -267,7 +267,7 @@ run_revoke(const struct lbm_cli *client)
         Lbm__Request request = LBM__REQUEST__INIT;
         request.what_case = LBM__REQUEST__WHAT_REVOKE;
         request.revoke = &revoke;
-        status = lbm_daemon_ask(&daemon, &request, NULL, NULL);
+        status = lbm_daemon_change(&daemon, &request);
     }
     lbm_daemon_close(&daemon);
     return status;

@@ -164,6 +164,29 @@ struct lbm_node_config {
     struct lbm_views *views;   /* for all nodes of this process, borrowed; NULL: the node's view is its own */
 };
 
+/* What a daemon announces when something stands still, or is about to: in its log, and in lbctl status. */
+#define LBM_ALERT_LIST(X)                                                                                    \
+    X(NO_MEMBER, 0, "no-member", "this host is no member of the cluster")                                    \
+    X(NO_LEADER, 1, "no-leader", "nobody orders the control log")                                            \
+    X(LOG_WAITS, 2, "log-waits", "the control log takes no entry")                                           \
+    X(UNREACHABLE, 3, "host-unreachable", "a member is not heard")                                           \
+    X(EVICTION, 4, "eviction-held-back", "a host that is lost is not evicted")                               \
+    X(NO_LEASE, 5, "no-lease", "applications of this host may not work")                                     \
+    X(BACKUP, 6, "backup-behind", "the backup has no full copy")                                             \
+    X(ONE_WAY, 7, "one-way-link", "a member is heard and does not hear this host")                           \
+    X(DISK, 8, "disk-full", "the disk of the database is nearly full")                                       \
+    X(JOB_DEGRADED, 9, "job-degraded", "vertices of a job are worked on by nobody")                          \
+    X(JOB_LOST, 10, "job-lost", "vertices of a job are on no host")
+
+enum lbm_alert {
+#define LBM_ALERT_ENUM(id, number, name, text) LBM_ALERT_##id = number,
+    LBM_ALERT_LIST(LBM_ALERT_ENUM)
+#undef LBM_ALERT_ENUM
+        LBM_ALERT_COUNT = 0 LBM_ALERT_LIST(LBM_ROW_COUNT)
+};
+LBM_NUMBERS_FIT(LBM_ALERT_LIST, LBM_ALERT_COUNT);
+_Static_assert((int)LBM_ALERT_COUNT <= LBM_ALERTS_MAX, "a status has room for all");
+
 #define LBM_EVENT_LIST(X)                                                                                    \
     X(START, "start")     /* once, first */                                                                  \
     X(TIMER, "timer")     /* the deadline has come */                                                        \
@@ -177,6 +200,7 @@ struct lbm_node_config {
     X(CLIENT_GONE, "client gone")                                                                            \
     X(CLIENT_READ, "client read")   /* it has read all that was sent to it, which was much */                \
     X(CAPACITY, "capacity")         /* measured: what others leave of the processors */                      \
+    X(DISK, "disk")                 /* how full the disk of the database is */                               \
     X(LOG_RESULT, "log result")     /* engine external: what became of a LOG_APPEND */                       \
     X(LOG_ENTRIES, "log entries")   /* engine external: entries in order, from where LOG_FOLLOW said */      \
     X(LOG_SNAPSHOT, "log snapshot") /* engine external: the entries wanted are compacted */
@@ -239,6 +263,7 @@ struct lbm_event {
         } request;
         uint64_t client; /* CLIENT_GONE, CLIENT_READ */
         double left;     /* CAPACITY: in (0, 1], 1: all of them */
+        double used;     /* DISK: in [0, 1], 1: it is full */
         struct {
             uint64_t index;
             enum lbm_log_result result;
@@ -360,6 +385,9 @@ int lbm_node_revoked_user(const struct lbm_node *node, const char *name, uint64_
 
 /* Returns the name of the cluster, borrowed; empty while the node is in none. */
 const char *lbm_node_cluster_name(const struct lbm_node *node);
+
+/* Nonzero if this host takes part as the log has it: others can count on it. */
+int lbm_node_is_member(const struct lbm_node *node);
 
 /* Returns the index of the last entry of the control log that this host has applied. */
 uint64_t lbm_node_view(const struct lbm_node *node);

@@ -168,6 +168,23 @@ static const struct lbm_wire_rule enrol_request_rules[] = {
 static const struct lbm_wire_table enrol_request_table =
     TABLE(enrol_request_rules, lbm__enrol_request__descriptor);
 
+static const struct lbm_wire_rule recover_begin_rules[] = {{"job", NAME}, {"vertices", VERTICES}};
+static const struct lbm_wire_table recover_begin_table =
+    TABLE(recover_begin_rules, lbm__recover_begin__descriptor);
+
+static const struct lbm_wire_rule recover_rows_rules[] = {
+    {"vertex", UP_TO(LBM_ROWS_MAX), VERTEX},
+    {"work", SAME("vertex"), WEIGHT},
+    {"pin", SAME("vertex"), HOST_OR_NONE, OR_EMPTY},
+    {"degree", SAME("vertex"), IN(0, LBM_DEGREE_MAX)},
+    {"neighbour", SUM("degree"), VERTEX},
+    {"weight", SAME("neighbour"), WEIGHT},
+    {"payload_len", SAME("vertex"), PAYLOAD},
+    {"payload", IN(0, LBM_FRAME_BYTES_MAX)},
+};
+static const struct lbm_wire_table recover_rows_table =
+    TABLE(recover_rows_rules, lbm__recover_rows__descriptor);
+
 static const struct lbm_wire_rule request_rules[] = {
     {"status", .nested = &empty_table},
     {"hosts", .nested = &empty_table},
@@ -195,6 +212,9 @@ static const struct lbm_wire_rule request_rules[] = {
     {"revoke", .nested = &revoke_request_table},
     {"enrol", .nested = &enrol_request_table},
     {"revoke_user", .nested = &revoke_user_request_table},
+    {"recover_begin", .nested = &recover_begin_table},
+    {"recover_rows", .nested = &recover_rows_table},
+    {"recover_end", .nested = &empty_table},
 };
 const struct lbm_wire_table lbm_wire_request_table = {
     .type = &lbm__request__descriptor,
@@ -204,6 +224,9 @@ const struct lbm_wire_table lbm_wire_request_table = {
 };
 
 /* ---- responses ---------------------------------------------------------------------------------- */
+
+static const struct lbm_wire_rule alert_rules[] = {{"id", NAME}, {"text", TEXT}};
+static const struct lbm_wire_table alert_table = TABLE(alert_rules, lbm__alert__descriptor);
 
 static const struct lbm_wire_rule status_reply_rules[] = {
     {"host", HOST},
@@ -218,6 +241,7 @@ static const struct lbm_wire_rule status_reply_rules[] = {
     {"state", NAME_OR_EMPTY},
     {"outside", UP_TO(LBM_APPLICANTS_MAX), HOST},
     {"outside_address", SAME("outside"), ADDRESS},
+    {"alerts", UP_TO(LBM_ALERTS_MAX), .nested = &alert_table},
 };
 static const struct lbm_wire_table status_reply_table =
     TABLE(status_reply_rules, lbm__status_reply__descriptor);

@@ -346,6 +346,12 @@ static const struct lbm_wire_table revoke_table = TABLE(revoke_rules, lbm__revok
 static const struct lbm_wire_rule revoke_user_rules[] = {{"name", NAME}, {"made_s", IN(1, INT64_MAX)}};
 static const struct lbm_wire_table revoke_user_table = TABLE(revoke_user_rules, lbm__revoke_user__descriptor);
 
+static const struct lbm_wire_rule job_recover_rules[] = {{"host", HOST}};
+static const struct lbm_wire_table job_recover_table = TABLE(job_recover_rules, lbm__job_recover__descriptor);
+static const struct lbm_wire_rule job_recovered_rules[] = {{"host", HOST}, {"done", FLAG}};
+static const struct lbm_wire_table job_recovered_table =
+    TABLE(job_recovered_rules, lbm__job_recovered__descriptor);
+
 static const struct lbm_wire_rule command_rules[] = {
     {"found", .nested = &found_table},
     {"join", .nested = &join_table},
@@ -366,6 +372,8 @@ static const struct lbm_wire_rule command_rules[] = {
     {"admit", .nested = &admit_table},
     {"revoke", .nested = &revoke_table},
     {"revoke_user", .nested = &revoke_user_table},
+    {"job_recover", .nested = &job_recover_table},
+    {"job_recovered", .nested = &job_recovered_table},
 };
 const struct lbm_wire_table lbm_wire_command_table = {
     .type = &lbm__command__descriptor,
@@ -416,6 +424,9 @@ static const struct lbm_wire_rule snapshot_rules[] = {
     {"next_host", IN(0, LBM_HOSTS_MAX)},
     {"revoked", UP_TO(LBM_HOSTS_MAX), HOST},
     {"revoked_users", UP_TO(LBM_REVOKED_USERS_MAX), .nested = &revoke_user_table},
+    {"request", UP_TO(LBM_REQUESTS_KEPT)},
+    {"request_index", SAME("request")},
+    {"request_refused", SAME("request"), FLAG},
 };
 const struct lbm_wire_table lbm_wire_snapshot_table = TABLE(snapshot_rules, lbm__snapshot__descriptor);
 

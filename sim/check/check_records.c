@@ -400,5 +400,6 @@ check_free(struct check *check)
     lbm_vec_free(&check->deleted);
     lbm_vec_free(&check->created);
     lbm_vec_free(&check->merged);
+    lbm_vec_free(&check->requests);
     lbm_view_free(&check->view);
 }

@@ -29,6 +29,21 @@ void lbm_client_answer_events(struct lbm_node *node, const struct client *client
 /* Nonzero if the client may ask that; else it has been told what it lacks (LBM_E_DENIED). */
 int lbm_client_may(struct lbm_node *node, const struct client *client, const Lbm__Request *request);
 
+/* ---- alerts.c ---- */
+
+/* The alerts that are on. Out: alerts, list [LBM_ALERT_COUNT], which borrow from the node. Value: how many.
+ */
+size_t lbm_client_alerts_fill(struct lbm_node *node, Lbm__Alert *alerts, Lbm__Alert **list);
+
+/* ---- recover.c ---- */
+
+/* Answer RecoverBegin, RecoverRows, RecoverEnd. Errors in the answer: LBM_E_NOTFOUND, LBM_E_STATE,
+ * LBM_E_RANGE, LBM_E_TIMEOUT. */
+void lbm_client_recover_begin(struct lbm_node *node, const struct client *client,
+                              const Lbm__Request *request);
+void lbm_client_recover_rows(struct lbm_node *node, const struct client *client, const Lbm__Request *request);
+void lbm_client_recover_end(struct lbm_node *node, const struct client *client, const Lbm__Request *request);
+
 /* ---- summary.c ---- */
 
 struct load_report;

@@ -96,6 +96,9 @@ answer_status(struct lbm_node *node, const struct client *client, const Lbm__Req
         status.n_awaited = node->promotion.awaited.n;
         status.awaited = node->promotion.awaited.at;
     }
+    Lbm__Alert alerts[LBM_ALERT_COUNT], *alert_list[LBM_ALERT_COUNT];
+    status.n_alerts = lbm_client_alerts_fill(node, alerts, alert_list);
+    status.alerts = alert_list;
     Lbm__Response response = LBM__RESPONSE__INIT;
     response.what_case = LBM__RESPONSE__WHAT_STATUS;
     response.status = &status;
@@ -454,6 +457,9 @@ static const struct {
     {LBM__REQUEST__WHAT_ADMIT, lbm_client_answer_admit},
     {LBM__REQUEST__WHAT_REVOKE, lbm_client_answer_revoke},
     {LBM__REQUEST__WHAT_REVOKE_USER, lbm_client_answer_revoke_user},
+    {LBM__REQUEST__WHAT_RECOVER_BEGIN, lbm_client_recover_begin},
+    {LBM__REQUEST__WHAT_RECOVER_ROWS, lbm_client_recover_rows},
+    {LBM__REQUEST__WHAT_RECOVER_END, lbm_client_recover_end},
 };
 
 void
@@ -466,7 +472,8 @@ lbm_client_on_request(struct lbm_node *node, const struct lbm_event *event)
         event->as.request.uid,
         event->as.request.access,
         event->as.request.is_remote,
-        node->now_us + (request->within_ms != 0 ? (int64_t)request->within_ms * 1000 : (int64_t)REQUEST_US)};
+        node->now_us + (request->within_ms != 0 ? (int64_t)request->within_ms * 1000 : (int64_t)REQUEST_US),
+        request->key};
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++)
         if (requests[i].what == request->what_case) {
             if (lbm_client_may(node, &client, request))

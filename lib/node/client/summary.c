@@ -110,6 +110,18 @@ tell_blocked(const struct lbm_node *node, struct tally *tally, const struct lbm_
                                                                                   : "");
 }
 
+/* Nonzero if a member is not heard, or its pings are not: what was known of its jobs is old. */
+static int
+is_away(const struct lbm_node *node, const struct lbm_member *member)
+{
+    const struct peer *peer = lbm_membership_peer_known(node, member->host);
+    if (member->host == node->host)
+        return 0;
+    int tells_all_the_time = !lbm_membership_is_large(node);
+    return lbm_membership_is_overdue(node, member) ||
+           (tells_all_the_time && (peer == NULL || node->now_us - peer->told_us > SUSPECT_US));
+}
+
 static int
 is_idle(const struct lbm_node *node, uint32_t host)
 {
@@ -179,7 +191,7 @@ add_member(const struct lbm_node *node, const struct job *job, const struct lbm_
         report = lbm_client_own_report(node, job);
     else if (is_known)
         report = *known;
-    if (lbm_membership_is_overdue(node, member)) {
+    if (is_away(node, member)) {
         tally->n_away++;
         tally->away += report.vertices;
         tell_away(node, tally, member);

@@ -65,6 +65,7 @@ enum {
     STARVED_US = 300000,       /* a step so much too late: this host was not running */
     APPEND_AGAIN_US = 3000000, /* before a proposal that changed nothing is repeated */
     SHORT_US = 3000000, /* so long hosts may have fewer vertices than there are: they tell one after the other */
+    ALERT_AGAIN_US = 60000000, /* what stands still is told again after this */
     REJOIN_US = 20000000,     /* an evicted host waits so long to be taken over */
     RELEASE_US = 10000000,     /* for an application to let go; then the vertex stays */
     PAIR_MOVING_US =

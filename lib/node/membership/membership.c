@@ -404,6 +404,7 @@ lbm_membership_on_ping(struct lbm_node *node, const Lbm__Peer *message)
     if (peer == NULL)
         return;
     peer->vertices = 0;
+    peer->told_us = node->now_us;
     peer->lag = message->ping->lag;
     peer->backup_lost = message->ping->backup_lost != 0;
     peer->is_idle = message->ping->idle != 0;
