@@ -19,20 +19,21 @@ gates_object(const Lbm__JobGates *gates)
                                      "in_flight", (json_int_t)gates->in_flight);
 }
 
-/* The state, and what is not known is null. */
+/* The state, and what is not known is null. A daemon of an earlier version says the phase alone. */
 static void
 add_state(json_t *object, const Lbm__JobEntry *job)
 {
+    int is_told = job->state[0] != '\0', is_known = job->imbalance_known || (!is_told && job->settled);
     char text[48];
-    json_object_set_new(object, "state", json_string(job->state));
+    json_object_set_new(object, "state", json_string(is_told ? job->state : job->phase));
     json_object_set_new(object, "since_s", json_real(job->since_s));
     json_object_set_new(object, "present", json_integer(job->present));
     json_object_set_new(object, "known", json_integer(job->known));
     json_object_set_new(object, "idle", json_integer(job->idle));
     json_object_set_new(object, "lost", job->lost != LBM_NONE ? json_integer(job->lost) : json_null());
     json_object_set_new(object, "reason", json_string(job->reason));
-    json_object_set_new(object, "imbalance", job->imbalance_known ? json_real(job->imbalance) : json_null());
-    if (job->imbalance_known)
+    json_object_set_new(object, "imbalance", is_known ? json_real(job->imbalance) : json_null());
+    if (is_known)
         snprintf(text, sizeof text, "%.2f %%", 100 * job->imbalance);
     else if (job->known < job->present)
         snprintf(text, sizeof text, "unknown: %" PRIu32 " of %" PRIu32, job->known, job->present);

@@ -310,7 +310,7 @@ static const struct lbm_wire_rule job_entry_rules[] = {
     {"gates", .nested = &lbm_wire_job_gates_table},
     {"missing", UP_TO(LBM_HOSTS_MAX), HOST},
     {"condition", SMALL_ENUM},
-    {"state", NAME},
+    {"state", NAME_OR_EMPTY}, /* of an earlier version */
     {"present", VERTICES},
     {"known", VERTICES},
     {"idle", VERTICES},

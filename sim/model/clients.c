@@ -58,7 +58,8 @@ cluster_request_as(struct cluster *c, uint32_t host, uint32_t uid, enum lbm_acce
     if (m->node == NULL || m->stopped)
         return; /* nobody answers */
     request->id = ++m->requests;
-    request->key = ++c->keys;
+    if (request->key == 0)
+        request->key = ++c->keys;
     m->key = request->key;
     check_request_begins(&c->check, request->key, c->now_us + WITHIN_US);
     struct lbm_event event = {.kind = LBM_EVENT_REQUEST};

@@ -121,8 +121,12 @@ fault_pair_lost() {
     signal KILL "$owner"; signal KILL "$backup"
     find "$dir/h$owner" "$dir/h$backup" -mindepth 1 -name 'lbmap.db*' -delete
     during "$1" 50
-    for try in $(seq 60); do ask "$host" evict "$backup" --timeout 5 >/dev/null 2>&1; ask "$host" hosts --all --json | grep -q '"EVICTED"' && break; sleep 0.5; done
-    for try in $(seq 60); do ask "$host" evict "$owner" --lost --timeout 5 >"$scratch/output" 2>&1 && break; sleep 1; done
+    for try in $(seq 60); do
+        ask "$host" evict "$backup" --lost --timeout 5 >"$scratch/output" 2>&1
+        ask "$host" evict "$owner" --lost --timeout 5 >>"$scratch/output" 2>&1
+        ask "$host" jobs job >"$scratch/jobs" 2>&1; [ $? -eq 6 ] && break
+        sleep 1
+    done
     never "$1: evicted as lost" 3
     for try in $(seq 60); do ask "$host" jobs job >"$scratch/output" 2>&1; [ $? -eq 6 ] && break; sleep 1; done
     truth short 50 && ok "$1: all say so: $(head -n 1 "$scratch/truth")" || bad "$1: $(cat "$scratch/truth")"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Lost vertices of a job that begin again, as a client has them: from the application's own copies, or as
- * submitted (protocol.md section 14).
+ * submitted (protocol.md section 15).
  *
  * Owns: what clients have announced of it, and what of it the log has allowed. A vertex begins again only if
  * the log lets this host alone do so, if everybody is heard and nothing is still to be taken over, and if as

@@ -212,9 +212,18 @@ add_departed(const struct lbm_node *node, const struct job *job, struct tally *t
         return;
     tally->n_pending++;
     tally->away += known != NULL && known->incarnation == gone->incarnation ? known->vertices : 0;
-    because(tally, "host %" PRIu32 " is evicted, and its successor host %" PRIu32 " has yet to take over%s",
-            gone->host, gone->successor,
-            successor != NULL && lbm_membership_is_overdue(node, successor) ? ": it is unreachable" : "");
+    int is_there = successor != NULL && lbm_view_participates(successor) &&
+                   successor->incarnation == gone->successor_incarnation;
+    if (!is_there)
+        because(tally,
+                "host %" PRIu32 " is evicted, and so is host %" PRIu32
+                ", which was to take over: start the former's lbmapd, or lbctl evict %" PRIu32 " --lost",
+                gone->host, gone->successor, gone->host);
+    else
+        because(tally, "host %" PRIu32 " is evicted, and host %" PRIu32 " has yet to take over%s", gone->host,
+                gone->successor,
+                lbm_membership_is_overdue(node, successor) ? ": it is unreachable, start one of the two"
+                                                           : "");
 }
 
 /* Nonzero if the job's vertices are not those that were submitted, as far as this host knows. */
