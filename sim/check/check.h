@@ -42,6 +42,7 @@ struct truth {
     uint64_t payload;            /* newest written */
     uint64_t payload_kept;       /* newest whose keeping was promised */
     uint64_t payload_replicated; /* newest that was on two disks */
+    int64_t idle_us;             /* since when nobody may work on it, as looked at; 0: somebody may */
     uint8_t touched;
     uint8_t is_born;     /* some disk has had a record of it */
     uint8_t is_promised; /* whoever added it knows that it is there */
@@ -57,13 +58,8 @@ struct guest {
     int logged;           /* the control log has it */
     int deleted;          /* the control log, or its coordinator, has deleted it */
     struct truth *vertex; /* [n] */
-    int64_t whole_us;     /* when all vertices last were with hosts that may work on them; 0: never yet */
-};
-
-/* How a job is, as the model knows. */
-struct check_attended {
-    uint32_t missing; /* vertices with nobody who may work on them */
-    int64_t since_us, now_us;
+    int64_t *well_us; /* [n_hosts] since when each says that the job is well, as looked at; 0: it does not */
+    int was_whole;    /* all its vertices have been with hosts that may work on them */
 };
 
 /* What an operator has asked for. */
@@ -148,9 +144,9 @@ void check_message(struct check *check, uint32_t from, const Lbm__Peer *message)
 /* ---- what is said of jobs (check_summary.c) -------------------------------------------------------------
  */
 
-/* A host says that of a job, while it is like that. */
-void check_summary(struct check *check, uint32_t host, const char *job, const struct lbm_job_summary *summary,
-                   const struct check_attended *attended);
+/* A host says that of the job of that guest; summary NULL: it says nothing. */
+void check_summary(struct check *check, uint32_t host, struct guest *guest,
+                   const struct lbm_job_summary *summary, int64_t now_us);
 
 /* ---- requests and their ends (check_requests.c) -----------------------------------------------------------
  */

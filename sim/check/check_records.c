@@ -392,6 +392,7 @@ check_free(struct check *check)
             lbm_vec_free(&guest->vertex[v].workers);
         }
         free(guest->vertex);
+        free(guest->well_us);
         lbm_graph_free(&guest->g);
     }
     lbm_vec_free(&check->guests);

@@ -62,7 +62,6 @@ struct machine {
     uint64_t life;
     double capacity; /* that its configuration says, 0: as the host graph has it */
     int stopped, suspended;
-    int64_t ran_us;             /* since when it runs without a stop */
     int64_t ended_us, begun_us; /* when its last life ended, and this one began; 0: there was none before */
     struct sim_clock clock;
     uint64_t durable;     /* id */

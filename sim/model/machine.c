@@ -248,7 +248,7 @@ cluster_restart(struct cluster *c, uint32_t host)
     trace(c, host, "start");
     new_node(c, host);
     m->life++;
-    m->begun_us = m->ran_us = c->now_us;
+    m->begun_us = c->now_us;
     m->durable = 0;
     m->sync_free_us = c->now_us;
     m->follows = 0;
@@ -385,7 +385,6 @@ cluster_continue(struct cluster *c, uint32_t host)
     struct machine *m = &c->machine[host];
     trace(c, host, "continue");
     m->stopped = m->suspended = 0;
-    m->ran_us = c->now_us;
     for (size_t i = 0; i < m->held.n; i++) {
         m->held.at[i].was_held = 1;
         m->held.at[i].at_us = c->now_us - 1; /* before what happens now: connections keep order */

@@ -18,37 +18,45 @@ may_work(const struct cluster *c, uint32_t host)
            (m->page.deadline_us == INT64_MAX || machine_now(c, host) < m->page.deadline_us);
 }
 
-/* Vertices that are with nobody who may work on them. */
-static uint32_t
-count_missing(const struct cluster *c, const struct guest *guest, const uint8_t *works)
+/* Nonzero if it has a record by which somebody may work on the vertex. */
+static int
+is_attended(const struct cluster *c, const struct truth *truth, const uint8_t *works)
 {
-    uint32_t missing = 0;
-    for (uint32_t v = 0; v < guest->n; v++) {
-        const struct truth *truth = &guest->vertex[v];
-        int is_attended = !check_is_there(truth);
-        for (size_t i = 0; i < truth->copies.n && !is_attended; i++) {
-            const struct copy *copy = &truth->copies.at[i];
-            is_attended = copy->owner == LBM_NONE && copy->epoch > truth->moved && works[copy->disk] &&
-                          copy->incarnation == c->disk[copy->disk].incarnation &&
-                          (copy->stage == LBM_STAGE_OWN || copy->stage == LBM_STAGE_OUT);
-        }
-        missing += !is_attended;
+    for (size_t i = 0; i < truth->copies.n; i++) {
+        const struct copy *copy = &truth->copies.at[i];
+        if (copy->owner == LBM_NONE && copy->epoch > truth->moved && works[copy->disk] &&
+            copy->incarnation == c->disk[copy->disk].incarnation &&
+            (copy->stage == LBM_STAGE_OWN || copy->stage == LBM_STAGE_OUT))
+            return 1;
     }
-    return missing;
+    return 0;
+}
+
+/* Note which vertices are with nobody who may work on them. Returns how many. */
+static uint32_t
+look_at(const struct cluster *c, struct guest *guest, const uint8_t *works)
+{
+    uint32_t n = 0;
+    for (uint32_t v = 0; v < guest->n; v++) {
+        struct truth *truth = &guest->vertex[v];
+        if (!check_is_there(truth) || is_attended(c, truth, works)) {
+            truth->idle_us = 0;
+            continue;
+        }
+        truth->idle_us = truth->idle_us != 0 ? truth->idle_us : c->now_us;
+        n++;
+    }
+    return n;
 }
 
 static void
-ask_all(struct cluster *c, const struct guest *guest, const struct check_attended *attended)
+ask_all(struct cluster *c, struct guest *guest)
 {
-    const struct lbm_job_entry *entry = lbm_view_job(&c->check.view, guest->job);
-    for (uint32_t host = 0; host < c->n && entry != NULL; host++) {
+    for (uint32_t host = 0; host < c->n; host++) {
         const struct machine *m = &c->machine[host];
-        struct check_attended of_host = *attended;
         struct lbm_job_summary summary;
-        if (m->node == NULL || m->stopped || !lbm_node_summary(m->node, guest->job, &summary))
-            continue;
-        of_host.since_us = m->ran_us > of_host.since_us ? m->ran_us : of_host.since_us;
-        check_summary(&c->check, host, entry->name, &summary, &of_host);
+        int says = m->node != NULL && !m->stopped && lbm_node_summary(m->node, guest->job, &summary);
+        check_summary(&c->check, host, guest, says ? &summary : NULL, c->now_us);
     }
 }
 
@@ -66,12 +74,9 @@ summaries_sample(struct cluster *c)
         struct guest *guest = &c->check.guests.at[i];
         if (!guest->logged || guest->deleted)
             continue;
-        uint32_t missing = count_missing(c, guest, works);
-        if (missing == 0)
-            guest->whole_us = c->now_us;
-        const struct check_attended attended = {missing, guest->whole_us, c->now_us};
-        if (guest->whole_us != 0)
-            ask_all(c, guest, &attended);
+        uint32_t idle = look_at(c, guest, works);
+        guest->was_whole |= idle == 0;
+        ask_all(c, guest);
     }
     free(works);
     judge(c);

@@ -100,7 +100,8 @@ fault_promoted() {
     refused 4 "nothing will be" ask "$host" cancel job --timeout 2
     ask "$host" log promote --force --timeout 20 >/dev/null 2>&1
     for try in $(seq 40); do ask "$host" set "$host" --capacity 1.01 --timeout 2 >/dev/null 2>&1 && break; sleep 0.5; done
-    expect "$1: the job is there" ask "$host" jobs job --json
+    ask "$host" jobs job --json >"$scratch/output" 2>&1
+    grep -q '"name": "job"' "$scratch/output" && ok "$1: the job is there" || bad "$1: $(cat "$scratch/output")"
     never "$1" 8; up; healed "$1"
 }
 fault_leader_frozen() { local order; order=$(leader); signal STOP "$order"; during "$1" 1; signal CONT "$order"; healed "$1"; }
@@ -134,7 +135,11 @@ fault_pair_lost() {
     refused 6 "LOST" ask "$host" jobs job
     refused 6 "job-lost" ask "$host" status
     refused 2 "name the guest's file" ask "$host" recover job --as-submitted
-    expect "$1: lost vertices begin again" ask "$host" recover job --graph "$scratch/g.graph" --as-submitted
+    for try in $(seq 60); do # the other one's successor has to take over first
+        ask "$host" recover job --graph "$scratch/g.graph" --as-submitted >"$scratch/output" 2>&1 && break
+        sleep 1
+    done
+    grep -q "begin again" "$scratch/output" && ok "$1: $(cat "$scratch/output")" || bad "$1: recover: $(cat "$scratch/output")"
     healed "$1"
     one_owner job "$vertices"
     up

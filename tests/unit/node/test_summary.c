@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -187,7 +188,7 @@ static int
 is_lost(struct cluster *cluster, void *arg)
 {
     const Lbm__JobEntry *job = cluster_job(cluster, *(uint32_t *)arg, "job");
-    return job != NULL && strcmp(job->state, "LOST") == 0;
+    return job != NULL && strcmp(job->state, "LOST") == 0 && job->idle == job->lost;
 }
 
 /* A host and its backup go with their disks, and operators give both up. Out: part [VERTICES], as it was.
@@ -210,7 +211,7 @@ lose_two(struct scene *scene, uint32_t *part, uint32_t *first, uint32_t *second)
     cluster_lose_disk(scene->cluster, *second);
     pass(scene, 6);
     assert_string_equal(scene_job(scene, left)->state, "DEGRADED");
-    for (int i = 0; i < 30 && !is_lost(scene->cluster, &left); i++) {
+    for (int i = 0; i < 60 && !is_lost(scene->cluster, &left); i++) {
         (void)evict(scene, left, *second);
         (void)evict(scene, left, *first);
         pass(scene, 1);
