@@ -37,7 +37,7 @@ other() {
     done
 }
 all_insync() { ask "$(asked)" hosts --json | python3 -c 'import json, sys; sys.exit(not all(h["insync"] for h in json.load(sys.stdin) if h["state"] == "ACTIVE"))'; }
-# during NAME LEAST: the fault stands; nobody says better than that so many vertices are idle.
+# during NAME LEAST: the fault stands; no daemon says anything better than that at least LEAST vertices are idle.
 during() {
     sleep "$knows"
     if truth short "$2"; then ok "$1: all say so: $(head -n 1 "$scratch/truth")"; else bad "$1: $(cat "$scratch/truth")"; fi

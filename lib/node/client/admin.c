@@ -133,7 +133,7 @@ lbm_client_proposal_given_up(struct lbm_node *node, uint64_t token, int is_unkno
             continue;
         operator_forget(node, wait.client, wait.request);
         char awaited[160];
-        lbm_log_tell_awaited(node, awaited, sizeof awaited);
+        lbm_log_tell_wait(node, awaited, sizeof awaited);
         if (is_unknown)
             lbm_core_reply_error(node, wait.client, wait.request, LBM_E_TIMEOUT,
                                  "the control log has not said in time whether it has the change (it waits "
@@ -431,7 +431,7 @@ tell_staying(struct lbm_node *node, const struct operator_wait *wait)
     int is_heard =
         wait->host == node->host || !lbm_membership_is_unreachable(node, wait->host, UNREACHABLE_US);
     char awaited[160];
-    lbm_log_tell_awaited(node, awaited, sizeof awaited);
+    lbm_log_tell_wait(node, awaited, sizeof awaited);
     if (member == NULL || member->state != LBM_MEMBER_DRAINING)
         lbm_core_reply_error(node, wait->client, wait->request, LBM_E_TIMEOUT,
                              "host %" PRIu32 " has not left in time: the control log waits for %s",

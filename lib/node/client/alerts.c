@@ -37,7 +37,7 @@ look_member(const struct lbm_node *node, char text[LBM_DIAG_TEXT_MAX])
     if (self != NULL && self->incarnation == node->incarnation && lbm_view_participates(self) &&
         self->state != LBM_MEMBER_JOINING)
         return;
-    lbm_log_tell_awaited(node, awaited, sizeof awaited);
+    lbm_log_tell_wait(node, awaited, sizeof awaited);
     if (node->diverged)
         snprintf(text, LBM_DIAG_TEXT_MAX,
                  "this host's control log is not the cluster's: see the error before");
@@ -75,7 +75,7 @@ look_leader(const struct lbm_node *node, char text[LBM_DIAG_TEXT_MAX])
                                       !lbm_membership_is_unreachable(node, node->leader_host, SUSPECT_US);
     if (is_there)
         return;
-    lbm_log_tell_awaited(node, awaited, sizeof awaited);
+    lbm_log_tell_wait(node, awaited, sizeof awaited);
     snprintf(text, LBM_DIAG_TEXT_MAX,
              "members and jobs cannot change, and no host is evicted: it takes %s; start its lbmapd, or have "
              "another "
@@ -89,7 +89,7 @@ look_log(const struct lbm_node *node, char text[LBM_DIAG_TEXT_MAX])
     char awaited[160];
     if (node->appends.n == 0)
         return;
-    lbm_log_tell_awaited(node, awaited, sizeof awaited);
+    lbm_log_tell_wait(node, awaited, sizeof awaited);
     snprintf(text, LBM_DIAG_TEXT_MAX, "%zu entries wait for %s", node->appends.n, awaited);
 }
 

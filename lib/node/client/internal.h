@@ -37,20 +37,23 @@ size_t lbm_client_alerts_fill(struct lbm_node *node, Lbm__Alert *alerts, Lbm__Al
 
 /* ---- recover.c ---- */
 
-/* Answer RecoverBegin, RecoverRows, RecoverEnd. Errors in the answer: LBM_E_NOTFOUND, LBM_E_STATE,
- * LBM_E_RANGE, LBM_E_TIMEOUT. */
+/* Answer RecoverBegin: a client is about to send lost vertices. Errors in the answer: LBM_E_NOTFOUND,
+ * LBM_E_STATE. */
 void lbm_client_recover_begin(struct lbm_node *node, const struct client *client,
                               const Lbm__Request *request);
+/* Answer RecoverRows: some of them. Errors in the answer: LBM_E_STATE, LBM_E_RANGE. */
 void lbm_client_recover_rows(struct lbm_node *node, const struct client *client, const Lbm__Request *request);
+/* Answer the end of them, once they are stored and with the backup. Errors in the answer: LBM_E_STATE,
+ * LBM_E_TIMEOUT. */
 void lbm_client_recover_end(struct lbm_node *node, const struct client *client, const Lbm__Request *request);
 
 /* ---- summary.c ---- */
 
 struct load_report;
-/* This host's own load report of a job, as others would have it. */
+/* Returns this host's own load report of a job, as others would have it. */
 struct load_report lbm_client_own_report(const struct lbm_node *node, const struct job *job);
 /* Nonzero if a member is unreachable, or waits for its backup, which is. */
-int lbm_client_is_missing(const struct lbm_node *node, const struct lbm_member *member);
+int lbm_client_is_unavailable(const struct lbm_node *node, const struct lbm_member *member);
 
 /* ---- query.c ---- */
 

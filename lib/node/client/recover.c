@@ -384,7 +384,7 @@ lbm_client_recover_timer(struct lbm_node *node)
         char awaited[160], text[256];
         if (!recovery->is_asked || recovery->view != 0 || node->now_us <= recovery->until_us)
             continue;
-        lbm_log_tell_awaited(node, awaited, sizeof awaited);
+        lbm_log_tell_wait(node, awaited, sizeof awaited);
         snprintf(text, sizeof text,
                  "the control log could not be written in time (it waits for %s): ask again", awaited);
         answer(node, recovery, LBM_E_TIMEOUT, text);

@@ -265,7 +265,7 @@ fill_job(struct lbm_node *node, struct lbm_job_entry *entry, Lbm__JobEntry *out,
             load_report = lbm_client_own_report(node, job);
         else if (lbm_local_report_known(job, host) != NULL)
             load_report = *lbm_local_report_known(job, host);
-        fold_load_report(&load_report, lbm_client_is_missing(node, &node->view.members.at[i]), out);
+        fold_load_report(&load_report, lbm_client_is_unavailable(node, &node->view.members.at[i]), out);
     }
     fill_summary(node, entry, out, summary);
     out->n_host_load = out->n_host_vertices = out->n_host;

@@ -152,7 +152,7 @@ lbm_client_own_report(const struct lbm_node *node, const struct job *job)
 
 /* Nonzero if a host that takes part is unreachable, or can neither give nor take since its backup is. */
 int
-lbm_client_is_missing(const struct lbm_node *node, const struct lbm_member *member)
+lbm_client_is_unavailable(const struct lbm_node *node, const struct lbm_member *member)
 {
     const struct peer *peer = lbm_membership_peer_known(node, member->host);
     return lbm_membership_is_overdue(node, member) ||
@@ -176,7 +176,7 @@ add_heard(const struct lbm_node *node, const struct lbm_job_entry *entry, struct
         tally->blocked += report->vertices;
         tell_blocked(node, tally, member);
     }
-    if (lbm_client_is_missing(node, member))
+    if (lbm_client_is_unavailable(node, member))
         tally->n_unsure++;
 }
 

@@ -141,7 +141,7 @@ lbm_job_given_up(struct lbm_node *node, uint64_t id, uint64_t at)
     }
     char awaited[160], text[LBM_DIAG_TEXT_MAX];
     if (job->proposed)
-        lbm_log_tell_awaited(node, awaited, sizeof awaited);
+        lbm_log_tell_wait(node, awaited, sizeof awaited);
     else
         snprintf(awaited, sizeof awaited,
                  "host %" PRIu32 ", this host's backup, which has yet to store the guest",

@@ -143,7 +143,7 @@ tell_unanswered(const struct lbm_node *node, char *text, size_t size)
 }
 
 void
-lbm_log_tell_awaited(const struct lbm_node *node, char *text, size_t size)
+lbm_log_tell_wait(const struct lbm_node *node, char *text, size_t size)
 {
     const struct peer *peer = lbm_membership_peer_known(node, node->leader_host);
     if (node->engine == LBM_LOG_ENGINE_EXTERNAL)

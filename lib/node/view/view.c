@@ -488,66 +488,6 @@ apply_revoke_user(struct lbm_view *view, const Lbm__Command *command, char *refu
     return LBM_OK;
 }
 
-static struct lbm_job_entry *
-entry_of(struct lbm_view *view, uint64_t job)
-{
-    for (size_t i = 0; i < view->jobs.n; i++)
-        if (view->jobs.at[i].job == job)
-            return &view->jobs.at[i];
-    return NULL;
-}
-
-/* Nonzero if the host that has begun to recover the job may still do so. */
-static int
-is_recovering(const struct lbm_view *view, const struct lbm_job_entry *entry)
-{
-    const struct lbm_member *member = lbm_view_member(view, entry->recovery_host);
-    return entry->recovery != 0 && member != NULL && member->incarnation == entry->recovery_incarnation &&
-           lbm_view_participates(member);
-}
-
-/* One host at a time: of two that begin the same vertices again both would own them. */
-static enum lbm_err
-apply_job_recover(struct lbm_view *view, const Lbm__Command *command, char *refusal)
-{
-    const Lbm__JobRecover *recover = command->job_recover;
-    struct lbm_job_entry *entry = entry_of(view, recover->job);
-    const struct lbm_member *member = lbm_view_member(view, recover->host);
-    if (entry == NULL)
-        snprintf(refusal, LBM_DIAG_TEXT_MAX, "there is no such job");
-    else if (member == NULL || member->incarnation != recover->incarnation ||
-             member->state != LBM_MEMBER_ACTIVE)
-        snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " is not active", recover->host);
-    else if (entry->loss == 0 || entry->loss != recover->loss)
-        snprintf(refusal, LBM_DIAG_TEXT_MAX,
-                 "what is lost of job %s is another than was looked at: look again", entry->name);
-    else if (is_recovering(view, entry))
-        snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " recovers job %s already", entry->recovery_host,
-                 entry->name);
-    if (refusal[0] != '\0')
-        return LBM_OK;
-    entry->recovery = view->index + 1;
-    entry->recovery_host = recover->host;
-    entry->recovery_incarnation = recover->incarnation;
-    return LBM_OK;
-}
-
-static enum lbm_err
-apply_job_recovered(struct lbm_view *view, const Lbm__Command *command, char *refusal)
-{
-    const Lbm__JobRecovered *recovered = command->job_recovered;
-    struct lbm_job_entry *entry = entry_of(view, recovered->job);
-    if (entry == NULL || entry->recovery == 0 || entry->recovery != recovered->view ||
-        entry->recovery_host != recovered->host || entry->recovery_incarnation != recovered->incarnation) {
-        snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " does not recover that job", recovered->host);
-        return LBM_OK;
-    }
-    if (recovered->done && entry->loss <= entry->recovery)
-        entry->loss = 0;
-    entry->recovery = 0;
-    return LBM_OK;
-}
-
 static const struct {
     Lbm__Command__WhatCase what;
     lbm_view_apply_fn *apply;
@@ -571,42 +511,9 @@ static const struct {
     {LBM__COMMAND__WHAT_ADMIT, apply_admit},
     {LBM__COMMAND__WHAT_REVOKE, apply_revoke},
     {LBM__COMMAND__WHAT_REVOKE_USER, apply_revoke_user},
-    {LBM__COMMAND__WHAT_JOB_RECOVER, apply_job_recover},
-    {LBM__COMMAND__WHAT_JOB_RECOVERED, apply_job_recovered},
+    {LBM__COMMAND__WHAT_JOB_RECOVER, lbm_view_apply_job_recover},
+    {LBM__COMMAND__WHAT_JOB_RECOVERED, lbm_view_apply_job_recover_end},
 };
-
-const struct lbm_logged_request *
-lbm_view_request(const struct lbm_view *view, uint64_t request)
-{
-    for (size_t i = view->requests.n; i-- > 0 && request != 0;)
-        if (view->requests.at[i].request == request)
-            return &view->requests.at[i];
-    return NULL;
-}
-
-static enum lbm_err
-keep_request(struct lbm_view *view, uint64_t request, int is_refused)
-{
-    struct lbm_logged_request logged = {request, view->index + 1, is_refused};
-    if (request == 0)
-        return LBM_OK;
-    if (view->requests.n < LBM_REQUESTS_KEPT)
-        return lbm_vec_push(&view->requests, logged);
-    memmove(&view->requests.at[0], &view->requests.at[1], (view->requests.n - 1) * sizeof logged);
-    view->requests.at[view->requests.n - 1] = logged;
-    return LBM_OK;
-}
-
-/* A client that had no answer has asked again: the first entry counts. Nonzero if there is one. */
-static int
-is_repeated(const struct lbm_view *view, const Lbm__Command *command, char *refusal)
-{
-    const struct lbm_logged_request *logged = lbm_view_request(view, command->request);
-    if (logged != NULL)
-        snprintf(refusal, LBM_DIAG_TEXT_MAX, "it is a request that was %s before, by entry %" PRIu64,
-                 logged->is_refused ? "refused" : "carried out", logged->index);
-    return logged != NULL;
-}
 
 enum lbm_err
 lbm_view_apply(struct lbm_view *view, const Lbm__Command *command, char refusal[LBM_DIAG_TEXT_MAX])
@@ -616,7 +523,7 @@ lbm_view_apply(struct lbm_view *view, const Lbm__Command *command, char refusal[
     view->touched.n = 0;
     if (view->index == 0 && command->what_case != LBM__COMMAND__WHAT_FOUND)
         return LBM_E_CORRUPT;
-    if (is_repeated(view, command, refusal)) {
+    if (lbm_view_request_known(view, command->request, refusal)) {
         view->index++;
         return LBM_OK;
     }
@@ -624,7 +531,7 @@ lbm_view_apply(struct lbm_view *view, const Lbm__Command *command, char refusal[
         if (commands[i].what == command->what_case)
             err = commands[i].apply(view, command, refusal);
     if (err == LBM_OK)
-        err = keep_request(view, command->request, refusal[0] != '\0');
+        err = lbm_view_request_append(view, command->request, refusal[0] != '\0');
     if (err == LBM_OK)
         view->index++;
     return err;
