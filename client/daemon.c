@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -101,6 +103,53 @@ enum lbm_status
 lbm_daemon_ask(struct lbm_daemon *daemon, Lbm__Request *request, lbm_api_chunk take, void *arg)
 {
     enum lbm_err err = lbm_api_call(&daemon->handle, request, take, arg);
+    return err == LBM_OK ? LBM_STATUS_DONE : explain_failure(daemon, err);
+}
+
+/* ---- changes ------------------------------------------------------------------------------------------- */
+
+enum { RETRY_MS = 200 };
+
+/* An identity for a request: no two have the same. */
+static uint64_t
+draw_key(void)
+{
+    uint64_t key = 0;
+    while (key == 0)
+        if (getrandom(&key, sizeof key, 0) != sizeof key)
+            key = 0;
+    return key;
+}
+
+/* Connect again until end_ms. Nonzero if it is connected. */
+static int
+connect_again(struct lbm_daemon *daemon, int64_t end_ms)
+{
+    struct lbm_diag diag;
+    while (lbm_api_now_ms() + RETRY_MS < end_ms) {
+        const struct timespec pause = {0, RETRY_MS * 1000000L};
+        nanosleep(&pause, NULL);
+        enum lbm_err err =
+            lbm_dial_is_address(daemon->socket) ? open_remote(daemon, &diag) : open_local(daemon, &diag);
+        if (err == LBM_OK)
+            return 1;
+    }
+    return 0;
+}
+
+enum lbm_status
+lbm_daemon_change(struct lbm_daemon *daemon, Lbm__Request *request)
+{
+    const unsigned timeout_ms = daemon->handle.timeout_ms;
+    const int64_t end_ms = lbm_api_now_ms() + timeout_ms;
+    request->key = draw_key();
+    enum lbm_err err = lbm_api_call(&daemon->handle, request, NULL, NULL);
+    while (err == LBM_E_IO && daemon->handle.fd < 0 && connect_again(daemon, end_ms)) {
+        int64_t left_ms = end_ms - lbm_api_now_ms();
+        daemon->handle.timeout_ms = left_ms > 1 ? (unsigned)left_ms : 1;
+        err = lbm_api_call(&daemon->handle, request, NULL, NULL);
+    }
+    daemon->handle.timeout_ms = timeout_ms;
     return err == LBM_OK ? LBM_STATUS_DONE : explain_failure(daemon, err);
 }
 

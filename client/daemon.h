@@ -38,6 +38,10 @@ void lbm_daemon_close(struct lbm_daemon *daemon);
 enum lbm_status lbm_daemon_ask(struct lbm_daemon *daemon, Lbm__Request *request, lbm_api_chunk take,
                                void *arg);
 
+/* Ask for a change of the control log. The request gets an identity: while the daemon is away and time is
+ * left it is asked again, as the same request, which the log takes once. Status: as lbm_daemon_ask. */
+enum lbm_status lbm_daemon_change(struct lbm_daemon *daemon, Lbm__Request *request);
+
 /* An answer as a table, a row for each entry. */
 struct lbm_listing {
     const struct lbm_column *columns;

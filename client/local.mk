@@ -7,15 +7,18 @@ client_libclient_a_SOURCES = lib/api/call.c lib/api/call.h client/approve.c clie
 	client/dial_daemon.c client/enroll.c client/eval.c \
 	client/events.c client/explain.c client/format_data.c client/format_drawing.c client/format_launch.c \
 	client/format_text.c client/formats.c client/formats.h client/gen.c client/graph_file.c client/graph_file.h \
-	client/guest.c client/guest.h client/init.c client/interrupt.c client/interrupt.h client/jobs.c client/launch.c \
-	client/launch.h client/links.c client/links.h client/log.c client/maintain.c client/map.c client/members.c client/members.h client/network.c \
+	client/guest.c client/guest.h client/init.c client/interrupt.c client/interrupt.h client/job_state.c \
+	client/job_state.h client/jobs.c client/launch.c \
+	client/launch.h client/links.c client/links.h client/log.c client/maintain.c client/map.c client/members.c \
+	client/members.h client/network.c \
 	client/omega_links.c client/omega_links.h \
 	client/output.c client/output.h client/pins.c client/pins.h client/pki.c client/pki_key.c client/pki_key.h \
 	client/plan.c client/policy.c client/policy.h \
-	client/process.c client/process.h client/progress.c client/progress.h client/remap.c client/remap.h \
+	client/process.c client/process.h client/progress.c client/progress.h client/recover.c client/remap.c client/remap.h \
 	client/report.c client/report.h client/setup.c client/setup.h client/specs.c client/status.c client/submit.c \
 	client/table.c client/table.h \
-	client/trace.c client/trace_gather.c client/trace_gather.h client/trace_guest.c client/trace_guest.h
+	client/trace.c client/trace_gather.c client/trace_gather.h client/trace_guest.c client/trace_guest.h \
+	client/wait.c
 client_cflags = $(AM_CFLAGS) $(OPENSSL_CFLAGS) $(JANSSON_CFLAGS) $(PROTOBUF_CFLAGS)
 client_libclient_a_CFLAGS = $(client_cflags)
 $(client_libclient_a_OBJECTS): $(pb_headers)

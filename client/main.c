@@ -23,6 +23,7 @@ static const struct lbm_command *const commands[] = {
     &lbm_command_locate,
     &lbm_command_plot,
     &lbm_command_cancel,
+    &lbm_command_recover,
     &lbm_command_events,
     &lbm_command_explain,
     &lbm_command_join,

@@ -81,7 +81,7 @@ lbm_members_change(struct lbm_daemon *daemon, Lbm__HostChange *change)
     Lbm__Request request = LBM__REQUEST__INIT;
     request.what_case = LBM__REQUEST__WHAT_HOST_CHANGE;
     request.host_change = change;
-    return lbm_daemon_ask(daemon, &request, NULL, NULL);
+    return lbm_daemon_change(daemon, &request);
 }
 
 /* Connect, and ask for the change. */
@@ -118,7 +118,7 @@ enum { SECONDS_MAX = 86400 };
     }
 
 #define LOG_TIMEOUT                                                                                          \
-    TIMEOUT_OPTION("30", "wait so long for the control log; the change may still happen after that")
+    TIMEOUT_OPTION("30", "wait so long for the control log; what it has not taken by then is void")
 
 /* ---- join, drain, leave -------------------------------------------------------------------------------- */
 
@@ -255,7 +255,7 @@ revoke_user(struct lbm_daemon *daemon)
     Lbm__Request request = LBM__REQUEST__INIT;
     request.what_case = LBM__REQUEST__WHAT_REVOKE_USER;
     request.revoke_user = &revoke;
-    return lbm_daemon_ask(daemon, &request, NULL, NULL);
+    return lbm_daemon_change(daemon, &request);
 }
 
 static enum lbm_status
@@ -273,7 +273,7 @@ run_revoke(const struct lbm_cli *client)
         Lbm__Request request = LBM__REQUEST__INIT;
         request.what_case = LBM__REQUEST__WHAT_REVOKE;
         request.revoke = &revoke;
-        status = lbm_daemon_ask(&daemon, &request, NULL, NULL);
+        status = lbm_daemon_change(&daemon, &request);
     }
     lbm_daemon_close(&daemon);
     return status;

@@ -45,7 +45,7 @@ lbm_job_change(const struct lbm_cli *client, Lbm__JobChange *change, const char 
     Lbm__Request request = LBM__REQUEST__INIT;
     request.what_case = LBM__REQUEST__WHAT_JOB_CHANGE;
     request.job_change = change;
-    status = lbm_daemon_ask(&daemon, &request, NULL, NULL);
+    status = lbm_daemon_change(&daemon, &request);
     lbm_daemon_close(&daemon);
     return status;
 }

@@ -127,6 +127,28 @@ add_log(json_t *object, const Lbm__StatusReply *s)
     lbm_buf_free(&line);
 }
 
+/* What stands still, or will. */
+static void
+add_alerts(json_t *object, const Lbm__StatusReply *s)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < s->n_alerts; i++)
+        json_array_append_new(list, json_pack("{s:s, s:f, s:s}", "id", s->alerts[i]->id, "since_s",
+                                              s->alerts[i]->since_s, "text", s->alerts[i]->text));
+    json_object_set_new(object, "alerts", list);
+}
+
+static void
+print_alerts(const json_t *object)
+{
+    const json_t *alert;
+    size_t i;
+    json_array_foreach(json_object_get(object, "alerts"), i, alert)
+        printf("[%s] for %.0f s: %s\n", json_string_value(json_object_get(alert, "id")),
+               json_number_value(json_object_get(alert, "since_s")),
+               json_string_value(json_object_get(alert, "text")));
+}
+
 static enum lbm_err
 take_status(struct lbmap *handle, const Lbm__Response *chunk, void *arg)
 {
@@ -156,6 +178,7 @@ take_status(struct lbmap *handle, const Lbm__Response *chunk, void *arg)
     add_list(*object, "deaf", "deaf_text", s->n_deaf, s->deaf);
     add_outside(*object, s);
     add_list(*object, "log_awaits", "log_awaits_text", s->n_awaited, s->awaited);
+    add_alerts(*object, s);
     return LBM_OK;
 }
 
@@ -163,7 +186,12 @@ take_status(struct lbmap *handle, const Lbm__Response *chunk, void *arg)
 static enum lbm_status
 judge(const json_t *object)
 {
-    static const char *const troubles[] = {"unreachable", "deaf", "outside", "log_awaits"};
+    static const char *const troubles[] = {"alerts", "unreachable", "deaf", "outside", "log_awaits"};
+    const json_t *alert;
+    size_t at;
+    json_array_foreach(json_object_get(object, "alerts"), at,
+                       alert) if (strcmp(json_string_value(json_object_get(alert, "id")), "job-lost") ==
+                                  0) return LBM_STATUS_LOST;
     for (size_t i = 0; i < sizeof troubles / sizeof *troubles; i++)
         if (json_array_size(json_object_get(object, troubles[i])) != 0)
             return LBM_STATUS_DEGRADED;
@@ -201,6 +229,8 @@ run_status(const struct lbm_cli *client)
             status = LBM_STATUS_FAILED;
         else
             status = judge(object);
+        if (!json && status != LBM_STATUS_FAILED)
+            print_alerts(object);
     }
     json_decref(object);
     lbm_daemon_close(&daemon);
@@ -215,7 +245,10 @@ const struct lbm_command lbm_command_status = {
         "from for 1.6 seconds are named as unreachable, and so are those that are heard but have not heard "
         "this host for 3 seconds, which is known in clusters of up to 65 hosts. A daemon that orders the "
         "control log asks all members before it does so; while it waits, those that have not answered are "
-        "named. In each of these cases the exit status is 5, and while the host itself is not active.",
+        "named. Below, a line for each thing that stands still or will: its id, since when, and what to do; "
+        "lbmapd(8) lists the ids. In each of these cases the exit status is 5, and while the host itself is "
+        "not "
+        "active; 6 if vertices of a job are lost.",
     .run = run_status,
 };
 
@@ -313,11 +346,35 @@ take_hosts(struct lbmap *handle, const Lbm__Response *chunk, void *arg)
     return LBM_OK;
 }
 
+/* Nobody depends on it any more: it has left, or another host has taken over. */
+static int
+has_gone(const Lbm__HostEntry *host)
+{
+    return strcmp(host->state, "LEFT") == 0 || (strcmp(host->state, "EVICTED") == 0 && host->taken_over);
+}
+
+static enum lbm_err
+take_present_hosts(struct lbmap *handle, const Lbm__Response *chunk, void *arg)
+{
+    json_t *rows = arg;
+    (void)handle;
+    for (size_t i = 0; chunk->hosts != NULL && i < chunk->hosts->n_hosts; i++)
+        if (!has_gone(chunk->hosts->hosts[i]) &&
+            json_array_append_new(rows, host_object(chunk->hosts->hosts[i])) != 0)
+            return LBM_E_NOMEM;
+    return LBM_OK;
+}
+
+static const struct lbm_option hosts_options[] = {
+    LBM_FLAG_OPTION("all", "also hosts that have left, and evicted ones that others have taken over"),
+};
+
 static enum lbm_status
 run_hosts(const struct lbm_cli *client)
 {
-    static const struct lbm_listing listing = {host_columns, sizeof host_columns / sizeof *host_columns,
-                                               host_texts, take_hosts};
+    const struct lbm_listing listing = {
+        host_columns, sizeof host_columns / sizeof *host_columns, host_texts,
+        client->value[0].given || client->global[LBM_GLOBAL_JSON].given ? take_hosts : take_present_hosts};
     struct lbm_daemon daemon;
     enum lbm_status status = lbm_daemon_open(&daemon, client, NULL, 2000, 0);
     if (status != LBM_STATUS_DONE)
@@ -340,6 +397,8 @@ const struct lbm_command lbm_command_hosts = {
         "it was last heard, capacity, vertices, the backup that "
         "holds copies of its records, whether they are complete, how many changes the copy lags behind, "
         "how many hosts suspect it, and its links. Of an evicted host, the successor; ? until it has taken "
-        "over. A narrow terminal shows less; --json has all.",
+        "over. A narrow terminal shows less; --json has all. Hosts that have gone are left out of the table.",
+    .options = hosts_options,
+    .n_options = 1,
     .run = run_hosts,
 };

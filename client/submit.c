@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "client/daemon.h"
 #include "client/guest.h"
+#include "client/job_state.h"
 #include "client/output.h"
 #include "client/pins.h"
 #include "client/policy.h"
@@ -16,6 +17,7 @@
 
 /* The daemon checks the whole guest and stores it before it answers the end. */
 enum { END_TIMEOUT_MS = 6 * LBM_DAEMON_TIMEOUT_MS, PARTS_TIMEOUT_MS = 180000 /* the other parts come */ };
+enum { WAIT_S = 600 };
 
 enum {
     SUBMIT_NAME,
@@ -27,6 +29,8 @@ enum {
     SUBMIT_PIN,
     SUBMIT_PARALLEL,
     SUBMIT_SPREAD,
+    SUBMIT_WAIT,
+    SUBMIT_TIMEOUT,
     SUBMIT_GUEST,
     SUBMIT_OPTIONS = SUBMIT_GUEST + LBM_GUEST_OPTIONS
 };
@@ -58,6 +62,13 @@ static const struct lbm_option submit_options[SUBMIT_OPTIONS] = {
     [SUBMIT_SPREAD] = LBM_FLAG_OPTION(
         "spread", "with --start diffuse: each host gets a part of the guest as it is read, and no host the "
                   "whole, as always from 200,000 vertices on"),
+    [SUBMIT_WAIT] = LBM_FLAG_OPTION("wait", "then wait until it has settled, as lbctl wait does"),
+    [SUBMIT_TIMEOUT] =
+        LBM_NUMBER_OPTION("timeout", "S", 0.1, 1e6,
+                          "give up when the cluster has not taken the job by then, by default 60, "
+                          "or 180 with --parallel; and with --wait when it has not settled after "
+                          "as long again, by default 600",
+                          .unit = "seconds"),
     LBM_GUEST_OPTION_ROWS(SUBMIT_GUEST),
 };
 
@@ -173,6 +184,8 @@ send_guest(struct lbm_daemon *daemon, const struct lbm_cli *client, const struct
     request.what_case = LBM__REQUEST__WHAT_SUBMIT_END;
     request.submit_end = &empty;
     daemon->handle.timeout_ms = part->parts != 0 ? PARTS_TIMEOUT_MS : END_TIMEOUT_MS;
+    if (client->value[SUBMIT_TIMEOUT].given)
+        daemon->handle.timeout_ms = (unsigned)(client->value[SUBMIT_TIMEOUT].number * 1000);
     return lbm_daemon_ask(daemon, &request, NULL, NULL);
 }
 
@@ -275,6 +288,12 @@ run_submit(const struct lbm_cli *client)
         lbm_guest_remark(client, client->operand[0], &remarks);
     if (status == LBM_STATUS_DONE)
         report(client, &g, &part, name);
+    if (status == LBM_STATUS_DONE && client->value[SUBMIT_WAIT].given) {
+        daemon.handle.timeout_ms = LBM_DAEMON_TIMEOUT_MS;
+        status =
+            lbm_job_wait(client, &daemon, name,
+                         client->value[SUBMIT_TIMEOUT].given ? client->value[SUBMIT_TIMEOUT].number : WAIT_S);
+    }
     lbm_daemon_close(&daemon);
     lbm_buf_free(&remarks);
     lbm_graph_free(&g);

@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <event2/bufferevent_ssl.h>
 #include <inttypes.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -88,6 +90,18 @@ step_once(struct loop *loop, struct lbm_event *event)
     return !loop->stopping;
 }
 
+/* Whoever waits for this daemon may go on once it takes part, not before. */
+static void
+tell_ready(struct loop *loop)
+{
+    char status[LBM_ADDRESS_MAX + 64];
+    loop->is_ready = 1;
+    snprintf(status, sizeof status, "host %" PRIu32 " at %s", loop->identity.subject.host,
+             loop->config.settings->address);
+    lbm_log(LBM_NOTE_INFO, "a member of the cluster: %s", status);
+    lbm_supervisor_ready(status);
+}
+
 static void
 step(struct loop *loop, struct lbm_event *event)
 {
@@ -103,6 +117,8 @@ step(struct loop *loop, struct lbm_event *event)
     }
     if (goes_on)
         arm_timer(loop);
+    if (goes_on && !loop->is_ready && lbm_node_is_member(loop->node))
+        tell_ready(loop);
 }
 
 static void
@@ -400,6 +416,20 @@ look_for_key(struct loop *loop)
     loop->key_err = err;
 }
 
+/* How full the disk of the database is; told when it has changed by a hundredth. */
+static void
+look_at_disk(struct loop *loop)
+{
+    struct statvfs disk;
+    if (statvfs(loop->config.settings->data, &disk) != 0 || disk.f_blocks == 0)
+        return;
+    double used = 1 - (double)disk.f_bavail / (double)(disk.f_blocks - disk.f_bfree + disk.f_bavail);
+    if (fabs(used - loop->disk_used) < 0.01)
+        return;
+    loop->disk_used = used;
+    step(loop, &(struct lbm_event){.kind = LBM_EVENT_DISK, .as.used = used});
+}
+
 /* A host that is at rest commits nothing: it notices here that its database is gone. */
 static void
 on_check(evutil_socket_t fd, short what, void *context)
@@ -410,6 +440,7 @@ on_check(evutil_socket_t fd, short what, void *context)
     (void)what;
     keep_contacts(loop);
     look_for_key(loop);
+    look_at_disk(loop);
     if (lbm_store_worker_in_place(loop->store_worker, &diag) == LBM_OK)
         return;
     lbm_log_diag(LBM_NOTE_ERROR, &diag);
@@ -512,7 +543,8 @@ run(struct loop *loop, struct lbm_recovered *recovered)
     snprintf(status, sizeof status, "host %" PRIu32 " at %s", loop->identity.subject.host,
              loop->config.settings->address);
     lbm_log(LBM_NOTE_INFO, "ready: %s", status);
-    lbm_supervisor_ready(status);
+    if (!loop->is_ready)
+        lbm_supervisor_waiting("no member of the cluster yet; lbctl status says why");
     if (event_base_dispatch(loop->base) < 0) {
         lbm_log(LBM_NOTE_ERROR, "the event loop failed: %s", strerror(errno));
         loop->status = LBM_EXIT_FAILED;

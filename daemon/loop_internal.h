@@ -27,7 +27,9 @@ enum { WATCHES_MAX = 10 };
 struct loop {
     struct lbm_loop_config config;
     enum lbm_exit status;
-    int stopping; /* nonzero: events are not taken any more */
+    int stopping;     /* nonzero: events are not taken any more */
+    int is_ready;     /* the host has been a member in this life */
+    double disk_used; /* as the node was last told */
 
     struct event_base *base;
     struct event *watches[WATCHES_MAX]; /* signals, the timer, the workers, the watchdog */

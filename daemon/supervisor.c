@@ -18,6 +18,12 @@ lbm_supervisor_ready(const char *status)
 }
 
 void
+lbm_supervisor_waiting(const char *status)
+{
+    sd_notifyf(0, "STATUS=%s", status);
+}
+
+void
 lbm_supervisor_stopping(void)
 {
     sd_notify(0, "STOPPING=1");
@@ -40,6 +46,12 @@ lbm_supervisor_alive_period_us(void)
 
 void
 lbm_supervisor_ready(const char *status)
+{
+    (void)status;
+}
+
+void
+lbm_supervisor_waiting(const char *status)
 {
     (void)status;
 }

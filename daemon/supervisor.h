@@ -8,7 +8,8 @@
 #include "base/err.h"
 
 /* Tell systemd; without it, or in a build without libsystemd, these do nothing. */
-void lbm_supervisor_ready(const char *status);
+void lbm_supervisor_ready(const char *status);   /* once: others can count on it from now on */
+void lbm_supervisor_waiting(const char *status); /* not ready yet: for what */
 void lbm_supervisor_stopping(void);
 void lbm_supervisor_alive(void);
 

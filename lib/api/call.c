@@ -221,8 +221,11 @@ is_aside(struct lbmap *map, Lbm__Response *chunk)
 static enum lbm_err
 late(struct lbmap *map)
 {
+    char text[96];
+    snprintf(text, sizeof text, "the daemon did not answer in time, %g s: it is stopped, or very busy",
+             map->timeout_ms / 1000.0);
     if (map->pushing == 0)
-        return lose(map, LBM_E_TIMEOUT, "the daemon did not answer in time");
+        return lose(map, LBM_E_TIMEOUT, text);
     map->ignored = map->request;
     return lbm_api_fail(map, LBM_E_TIMEOUT, "the daemon did not answer in time");
 }

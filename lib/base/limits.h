@@ -53,6 +53,8 @@
 #define LBM_CHANGE_RECORDS_MAX 4096     /* that one change of a guest touches: sent to a backup together */
 #define LBM_CHANGE_BYTES_MAX (2u << 20) /* of these: fits a frame */
 #define LBM_IDS_MAX 1048576             /* ids of vertices that are allotted, or asked for, at a time */
+#define LBM_REQUESTS_KEPT 256           /* last requests of clients whose repetition is known */
+#define LBM_ALERTS_MAX 16               /* kinds of troubles that a daemon announces */
 #define LBM_JOBS_MAX 64                 /* live jobs in a cluster */
 #define LBM_LOG_LINES_MAX 4096          /* of the control log in one answer: fits a frame */
 #define LBM_EVENTS_MAX 1024             /* kept by a daemon for `lbctl events` */

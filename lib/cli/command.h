@@ -18,6 +18,7 @@ enum lbm_status {
     LBM_STATUS_UNREACHABLE = 3, /* no daemon there */
     LBM_STATUS_TIMED_OUT = 4,
     LBM_STATUS_DEGRADED = 5, /* the answer is that not all is well */
+    LBM_STATUS_LOST = 6,     /* the answer is that something is lost */
     LBM_STATUS_DENIED = 7    /* the user lacks the right */
 };
 

@@ -71,7 +71,9 @@
     X(IDS_OF_EARLIER_LIFE, 0, "a restarted host gives ids of its life before")                               \
     X(LEAD_UNASKED, 0, "a leader that starts orders the log without asking the others")                      \
     X(DRAINED_IS_ACTIVE, 0, "a host that was drained, and evicted meanwhile, is active when it returns")     \
-    X(LATE_IS_TAKEN, 0, "the leader takes what arrives after its end")
+    X(LATE_IS_TAKEN, 0, "the leader takes what arrives after its end")                                       \
+    X(SETTLED_WITHOUT_ALL, 0, "a job is called settled though hosts or vertices are missing")                \
+    X(SETTLED_WITHOUT_LEASE, 0, "a host without a lease does not say so")
 
 enum lbm_bug {
 #define LBM_BUG_ENUM(id, model, text) LBM_BUG_##id,

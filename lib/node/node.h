@@ -83,6 +83,22 @@ enum lbm_phase {
 };
 LBM_NUMBERS_FIT(LBM_PHASE_LIST, LBM_PHASE_COUNT);
 
+/* What a host can say of a job as a whole; the worse, the higher. */
+#define LBM_CONDITION_LIST(X)                                                                                \
+    X(WELL, 0, "WELL")         /* every vertex has an owner that is heard and may work on it */              \
+    X(DEGRADED, 1, "DEGRADED") /* some wait for a host, or nothing is known of them */                       \
+    X(LOST, 2, "LOST")         /* some are on no host any more */
+
+enum lbm_condition {
+#define LBM_CONDITION_ENUM(id, number, name) LBM_CONDITION_##id = number,
+    LBM_CONDITION_LIST(LBM_CONDITION_ENUM)
+#undef LBM_CONDITION_ENUM
+        LBM_CONDITION_COUNT = 0 LBM_CONDITION_LIST(LBM_ROW_COUNT)
+};
+LBM_NUMBERS_FIT(LBM_CONDITION_LIST, LBM_CONDITION_COUNT);
+
+/* Returns the name of a condition; static. */
+const char *lbm_condition_name(enum lbm_condition condition);
 /* Returns the name of a start; static. */
 const char *lbm_start_name(enum lbm_start start);
 /* Returns the name of a phase; static. */
@@ -150,6 +166,29 @@ struct lbm_node_config {
     struct lbm_views *views; /* for all nodes of this process, borrowed; NULL: the node's view is its own */
 };
 
+/* What a daemon announces when something stands still, or is about to: in its log, and in lbctl status. */
+#define LBM_ALERT_LIST(X)                                                                                    \
+    X(NO_MEMBER, 0, "no-member", "this host is no member of the cluster")                                    \
+    X(NO_LEADER, 1, "no-leader", "nobody orders the control log")                                            \
+    X(LOG_WAITS, 2, "log-waits", "the control log takes no entry")                                           \
+    X(UNREACHABLE, 3, "host-unreachable", "a member is not heard")                                           \
+    X(EVICTION, 4, "eviction-held-back", "a host that is lost is not evicted")                               \
+    X(NO_LEASE, 5, "no-lease", "applications of this host may not work")                                     \
+    X(BACKUP, 6, "backup-behind", "the backup has no full copy")                                             \
+    X(ONE_WAY, 7, "one-way-link", "a member is heard and does not hear this host")                           \
+    X(DISK, 8, "disk-full", "the disk of the database is nearly full")                                       \
+    X(JOB_DEGRADED, 9, "job-degraded", "vertices of a job are worked on by nobody")                          \
+    X(JOB_LOST, 10, "job-lost", "vertices of a job are on no host")
+
+enum lbm_alert {
+#define LBM_ALERT_ENUM(id, number, name, text) LBM_ALERT_##id = number,
+    LBM_ALERT_LIST(LBM_ALERT_ENUM)
+#undef LBM_ALERT_ENUM
+        LBM_ALERT_COUNT = 0 LBM_ALERT_LIST(LBM_ROW_COUNT)
+};
+LBM_NUMBERS_FIT(LBM_ALERT_LIST, LBM_ALERT_COUNT);
+_Static_assert((int)LBM_ALERT_COUNT <= LBM_ALERTS_MAX, "a status has room for all");
+
 #define LBM_EVENT_LIST(X)                                                                                    \
     X(START, "start")     /* once, first */                                                                  \
     X(TIMER, "timer")     /* the deadline has come */                                                        \
@@ -163,6 +202,7 @@ struct lbm_node_config {
     X(CLIENT_GONE, "client gone")                                                                            \
     X(CLIENT_READ, "client read")   /* it has read all that was sent to it, which was much */                \
     X(CAPACITY, "capacity")         /* measured: what others leave of the processors */                      \
+    X(DISK, "disk")                 /* how full the disk of the database is */                               \
     X(LOG_RESULT, "log result")     /* engine external: what became of a LOG_APPEND */                       \
     X(LOG_ENTRIES, "log entries")   /* engine external: entries in order, from where LOG_FOLLOW said */      \
     X(LOG_SNAPSHOT, "log snapshot") /* engine external: the entries wanted are compacted */                  \
@@ -237,6 +277,7 @@ struct lbm_event {
         } request;
         uint64_t client; /* CLIENT_GONE, CLIENT_READ */
         double left;     /* CAPACITY: in (0, 1], 1: all of them */
+        double used;     /* DISK: in [0, 1], 1: it is full */
         struct {
             uint64_t index;
             enum lbm_log_result result;
@@ -370,8 +411,32 @@ int lbm_node_revoked_user(const struct lbm_node *node, const char *name, uint64_
 /* Returns the name of the cluster, borrowed; empty while the node is in none. */
 const char *lbm_node_cluster_name(const struct lbm_node *node);
 
+/* Nonzero if this host takes part as the log has it: others can count on it. */
+int lbm_node_is_member(const struct lbm_node *node);
+
 /* Returns the index of the last entry of the control log that this host has applied. */
 uint64_t lbm_node_view(const struct lbm_node *node);
+
+/* What a host can say of a job as a whole, from what it has heard; what it does not know it says, too. */
+struct lbm_job_summary {
+    enum lbm_condition condition;
+    enum lbm_phase
+        phase;        /* of the host that is least far, of those that are heard; SETTLED only if settled */
+    int settled;      /* every vertex has an owner that is heard and may work, and nobody is missing */
+    uint32_t present; /* vertices that the job has, as far as is known */
+    uint32_t known;   /* of these, those on hosts that are heard */
+    uint32_t idle;    /* of these, those that nobody may work on, or nothing is known of */
+    uint32_t lost;    /* of these, those that no host has; LBM_NONE: nobody knows how many; 0: none */
+    int is_short;     /* the hosts that are heard have fewer vertices than there are */
+    int64_t since_us; /* the condition has been that, as far as this host knows */
+    double imbalance; /* >= 0; < 0: not known, since not all vertices are */
+    char reason[LBM_DIAG_TEXT_MAX]; /* why it is not well, and what to do; empty if it is */
+};
+
+/* Fill *out. It is as of the node's last step. Value: 0 if there is no such job, and *out is void. */
+int lbm_node_summary(const struct lbm_node *node, uint64_t job, struct lbm_job_summary *out);
+/* Returns the word for it: the phase if the job is well, else the condition; static. */
+const char *lbm_job_summary_state(const struct lbm_job_summary *summary);
 
 /* Nonzero if the message is for this host: it names it, and its cluster. */
 int lbm_node_accepts(const struct lbm_node *node, const Lbm__Peer *message);

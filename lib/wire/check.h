@@ -2,9 +2,9 @@
 /* The rules that what arrives must keep, as tables, and the walker that applies them.
  *
  * Owns: struct lbm_wire_rule, one row for a field of the schema. Every double is finite by default and
- * every number may take its type's whole range; a row says what is narrower. tests/unit/wire/test_wire.c checks that
- * no repeated field, no string and no nested message is without a row, and violates every row once.
- * Internal to lib/wire and its tests. */
+ * every number may take its type's whole range; a row says what is narrower. tests/unit/wire/test_wire.c
+ * checks that no repeated field, no string and no nested message is without a row, and violates every row
+ * once. Internal to lib/wire and its tests. */
 #ifndef LBM_WIRE_CHECK_H
 #define LBM_WIRE_CHECK_H
 

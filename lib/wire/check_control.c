@@ -174,6 +174,22 @@ static const struct lbm_wire_table enrol_request_table =
 static const struct lbm_wire_rule log_move_request_rules[] = {{"place", IN(1, 2)}};
 static const struct lbm_wire_table log_move_request_table =
     TABLE(log_move_request_rules, lbm__log_move_request__descriptor);
+static const struct lbm_wire_rule recover_begin_rules[] = {{"job", NAME}, {"vertices", VERTICES}};
+static const struct lbm_wire_table recover_begin_table =
+    TABLE(recover_begin_rules, lbm__recover_begin__descriptor);
+
+static const struct lbm_wire_rule recover_rows_rules[] = {
+    {"vertex", UP_TO(LBM_ROWS_MAX), VERTEX},
+    {"work", SAME("vertex"), WEIGHT},
+    {"pin", SAME("vertex"), HOST_OR_NONE, OR_EMPTY},
+    {"degree", SAME("vertex"), IN(0, LBM_DEGREE_MAX)},
+    {"neighbour", SUM("degree"), VERTEX},
+    {"weight", SAME("neighbour"), WEIGHT},
+    {"payload_len", SAME("vertex"), PAYLOAD},
+    {"payload", IN(0, LBM_FRAME_BYTES_MAX)},
+};
+static const struct lbm_wire_table recover_rows_table =
+    TABLE(recover_rows_rules, lbm__recover_rows__descriptor);
 
 static const struct lbm_wire_rule request_rules[] = {
     {"status", .nested = &empty_table},
@@ -203,6 +219,9 @@ static const struct lbm_wire_rule request_rules[] = {
     {"enrol", .nested = &enrol_request_table},
     {"revoke_user", .nested = &revoke_user_request_table},
     {"log_move", .nested = &log_move_request_table},
+    {"recover_begin", .nested = &recover_begin_table},
+    {"recover_rows", .nested = &recover_rows_table},
+    {"recover_end", .nested = &empty_table},
 };
 const struct lbm_wire_table lbm_wire_request_table = {
     .type = &lbm__request__descriptor,
@@ -212,6 +231,9 @@ const struct lbm_wire_table lbm_wire_request_table = {
 };
 
 /* ---- responses ---------------------------------------------------------------------------------- */
+
+static const struct lbm_wire_rule alert_rules[] = {{"id", NAME}, {"text", TEXT}};
+static const struct lbm_wire_table alert_table = TABLE(alert_rules, lbm__alert__descriptor);
 
 static const struct lbm_wire_rule status_reply_rules[] = {
     {"host", HOST},
@@ -230,6 +252,7 @@ static const struct lbm_wire_rule status_reply_rules[] = {
     {"ensemble", UP_TO(LBM_ENSEMBLE_MAX), HOST},
     {"ensemble_answers", UP_TO(LBM_ENSEMBLE_MAX), HOST},
     {"ensemble_leader", HOST_OR_NONE},
+    {"alerts", UP_TO(LBM_ALERTS_MAX), .nested = &alert_table},
 };
 static const struct lbm_wire_table status_reply_table =
     TABLE(status_reply_rules, lbm__status_reply__descriptor);
@@ -299,6 +322,13 @@ static const struct lbm_wire_rule job_entry_rules[] = {
     {"policy_why", TEXT},
     {"gates", .nested = &lbm_wire_job_gates_table},
     {"missing", UP_TO(LBM_HOSTS_MAX), HOST},
+    {"condition", SMALL_ENUM},
+    {"state", NAME_OR_EMPTY}, /* of an earlier version */
+    {"present", VERTICES},
+    {"known", VERTICES},
+    {"idle", VERTICES},
+    {"reason", TEXT},
+    {"imbalance_known", FLAG},
 };
 static const struct lbm_wire_table job_entry_table = TABLE(job_entry_rules, lbm__job_entry__descriptor);
 

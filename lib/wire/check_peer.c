@@ -362,6 +362,11 @@ static const struct lbm_wire_rule ensemble_rules[] = {
 static const struct lbm_wire_table ensemble_table = TABLE(ensemble_rules, lbm__ensemble__descriptor);
 static const struct lbm_wire_rule log_move_rules[] = {{"place", SMALL_ENUM}, {"leader", HOST_OR_NONE}};
 static const struct lbm_wire_table log_move_table = TABLE(log_move_rules, lbm__log_move__descriptor);
+static const struct lbm_wire_rule job_recover_rules[] = {{"host", HOST}};
+static const struct lbm_wire_table job_recover_table = TABLE(job_recover_rules, lbm__job_recover__descriptor);
+static const struct lbm_wire_rule job_recovered_rules[] = {{"host", HOST}, {"done", FLAG}};
+static const struct lbm_wire_table job_recovered_table =
+    TABLE(job_recovered_rules, lbm__job_recovered__descriptor);
 
 static const struct lbm_wire_rule command_rules[] = {
     {"found", .nested = &found_table},
@@ -386,6 +391,8 @@ static const struct lbm_wire_rule command_rules[] = {
     {"maintain", .nested = &maintain_table},
     {"ensemble", .nested = &ensemble_table},
     {"log_move", .nested = &log_move_table},
+    {"job_recover", .nested = &job_recover_table},
+    {"job_recovered", .nested = &job_recovered_table},
 };
 const struct lbm_wire_table lbm_wire_command_table = {
     .type = &lbm__command__descriptor,
@@ -443,6 +450,9 @@ static const struct lbm_wire_rule snapshot_rules[] = {
     {"ensemble_incarnation", SAME("ensemble_host")},
     {"ensemble_since", SAME("ensemble_host")},
     {"log_place", SMALL_ENUM},
+    {"request", UP_TO(LBM_REQUESTS_KEPT)},
+    {"request_index", SAME("request")},
+    {"request_refused", SAME("request"), FLAG},
 };
 const struct lbm_wire_table lbm_wire_snapshot_table = TABLE(snapshot_rules, lbm__snapshot__descriptor);
 
@@ -491,7 +501,8 @@ static const struct lbm_wire_rule ping_rules[] = {{"jobs", UP_TO(LBM_JOBS_MAX), 
                                                   {"height", REAL(0.0, 1e9)},
                                                   {"error", REAL(0.0, 1.0)},
                                                   {"slow", FLAG},
-                                                  {"etcd", SMALL_ENUM}};
+                                                  {"etcd", SMALL_ENUM},
+                                                  {"idle", FLAG}};
 static const struct lbm_wire_table ping_table = TABLE(ping_rules, lbm__ping__descriptor);
 
 static const struct lbm_wire_rule peer_rules[] = {

@@ -8,6 +8,7 @@
 #ifndef LBM_SIM_CHECK_CHECK_H
 #define LBM_SIM_CHECK_CHECK_H
 
+#include "node/node.h"
 #include "node/view/view.h"
 #include "sim/model/disk.h"
 #include "wire/wire.h"
@@ -41,6 +42,7 @@ struct truth {
     uint64_t payload;            /* newest written */
     uint64_t payload_kept;       /* newest whose keeping was promised */
     uint64_t payload_replicated; /* newest that was on two disks */
+    int64_t idle_us;             /* since when nobody may work on it, as looked at; 0: somebody may */
     uint8_t touched;
     uint8_t is_born;     /* some disk has had a record of it */
     uint8_t is_promised; /* whoever added it knows that it is there */
@@ -56,6 +58,16 @@ struct guest {
     int logged;           /* the control log has it */
     int deleted;          /* the control log, or its coordinator, has deleted it */
     struct truth *vertex; /* [n] */
+    int64_t *well_us; /* [n_hosts] since when each says that the job is well, as looked at; 0: it does not */
+    int was_whole;    /* all its vertices have been with hosts that may work on them */
+};
+
+/* What an operator has asked for. */
+struct check_request {
+    uint64_t key;
+    int64_t until_us;
+    int is_void; /* the client was told that nothing will be changed */
+    int is_logged;
 };
 
 /* A job that the control log has created. */
@@ -77,6 +89,8 @@ struct check {
     struct lbm_view view;            /* of these: some entries change nothing */
     LBM_VEC(uint64_t) deleted;       /* jobs that the log deleted */
     LBM_VEC(struct logged_job) created;
+    LBM_VEC(struct check_request) requests;
+    int64_t lag_us;                                /* the most that messages have been late, in this run */
     int external;                                  /* no daemon orders the log */
     int view_changed;                              /* by the transaction at hand */
     LBM_VEC(struct lbm_recovered_takeover) merged; /* successors have what these had */
@@ -126,6 +140,23 @@ void check_end(struct check *check, const struct disk *disk, const struct guest 
 
 void check_entry(struct check *check, uint32_t host, uint64_t index, const uint8_t *command, size_t len);
 void check_message(struct check *check, uint32_t from, const Lbm__Peer *message);
+
+/* ---- what is said of jobs (check_summary.c) -------------------------------------------------------------
+ */
+
+/* A host says that of the job of that guest; summary NULL: it says nothing. */
+void check_summary(struct check *check, uint32_t host, struct guest *guest,
+                   const struct lbm_job_summary *summary, int64_t now_us);
+
+/* ---- requests and their ends (check_requests.c) -----------------------------------------------------------
+ */
+
+/* An operator asks for a change, void from then on. */
+void check_request_begins(struct check *check, uint64_t key, int64_t until_us);
+/* It is told that the change is not made and will not be. */
+void check_request_is_void(struct check *check, uint64_t key);
+/* The log has it, for the first time. */
+void check_request_ordered(struct check *check, uint64_t key, uint32_t host, int64_t now_us);
 
 /* ---- what is said of records (check_words.c) ----------------------------------------------------------- */
 

@@ -391,6 +391,7 @@ check_free(struct check *check)
             lbm_vec_free(&guest->vertex[v].workers);
         }
         free(guest->vertex);
+        free(guest->well_us);
         lbm_graph_free(&guest->g);
     }
     lbm_vec_free(&check->guests);
@@ -399,5 +400,6 @@ check_free(struct check *check)
     lbm_vec_free(&check->deleted);
     lbm_vec_free(&check->created);
     lbm_vec_free(&check->merged);
+    lbm_vec_free(&check->requests);
     lbm_view_free(&check->view);
 }

@@ -3,10 +3,14 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/check.h"
 #include "sim/model/internal.h"
 
+enum {
+    WITHIN_US = 10000000
+};                            /* what the log has not taken by then is void, unless a client says otherwise */
 enum { PARTS_US = 60000000 }; /* until all parts are with their hosts */
 
 void
@@ -33,6 +37,9 @@ deliver_reply(struct cluster *c, uint32_t host, const struct lbm_effect *effect)
         check_violated(&c->check, "I0", "host %" PRIu32 " answers what no client takes: %.200s", host, text);
         return;
     }
+    if (response->code == LBM_E_TIMEOUT && response->id == c->machine[host].requests &&
+        strstr(response->text, "nothing will be") != NULL)
+        check_request_is_void(&c->check, c->machine[host].key);
     LBM_ASSERT(lbm_vec_push(&c->machine[host].replies, response) == LBM_OK);
 }
 
@@ -51,6 +58,10 @@ cluster_request_as(struct cluster *c, uint32_t host, uint32_t uid, enum lbm_acce
     if (m->node == NULL || m->stopped)
         return; /* nobody answers */
     request->id = ++m->requests;
+    if (request->key == 0)
+        request->key = ++c->keys;
+    m->key = request->key;
+    check_request_begins(&c->check, request->key, c->now_us + WITHIN_US);
     struct lbm_event event = {.kind = LBM_EVENT_REQUEST};
     event.as.request.client = OPERATOR;
     event.as.request.uid = uid;

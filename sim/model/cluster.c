@@ -120,6 +120,7 @@ cluster_run(struct cluster *c, int64_t us, int (*done)(struct cluster *cluster, 
                 return 1;
             look = c->now_us + 20000;
         }
+        summaries_sample(c);
         int64_t timer;
         uint32_t host = timers_first(&c->timers, &timer);
         int64_t event = c->queue.n != 0 ? c->queue.at[0].at_us : INT64_MAX;

@@ -82,7 +82,7 @@ struct machine {
     uint64_t *connection;        /* [n] number of the one that stands to each host, 0: none */
     uint64_t *heard;             /* [n] number of the newest one from each host that a message came over */
     LBM_VEC(Lbm__Response *) replies;
-    uint64_t requests;
+    uint64_t requests, key; /* of the last one: number, identity */
     struct page page;
     uint64_t follows;             /* the external log, from this index; 0: not */
     int following;                /* entries are on their way */
@@ -193,6 +193,9 @@ struct cluster {
     enum trigger awaited; /* ends the present run */
     uint32_t awaited_at;  /* at this host */
     int interrupted;      /* the present run ends after what happens now */
+    int64_t sampled_us;   /* summaries were last looked at */
+    uint64_t ordered;     /* entries of the control log so far, as somebody has ordered them */
+    uint64_t keys;        /* identities of requests given so far */
     int tracing;
     struct lbm_buf trace;
 };
@@ -239,6 +242,13 @@ void machine_ends(struct cluster *c, uint32_t host, const char *why); /* by itse
 void persist_effect(struct cluster *c, uint32_t host, struct lbm_effect *effect);
 void happen_synced(struct cluster *c, struct happen *happen);
 void sync_some(struct cluster *c, uint32_t host, enum crash crash);
+
+/* ---- summaries.c --------------------------------------------------------------------------------------- */
+
+/* I17: now and then, what hosts say of jobs. */
+void summaries_sample(struct cluster *c);
+/* I18: a host orders entries, or has them from who does. */
+void requests_ordered(struct cluster *c, uint32_t host, const struct lbm_persist *persist);
 
 /* ---- network.c ----------------------------------------------------------------------------------------- */
 

@@ -273,6 +273,7 @@ cluster_lag(struct cluster *c, uint32_t from, uint32_t to, int64_t us)
 {
     trace(c, from, "what it sends to %" PRIu32 " is %" PRId64 " ms late", to, us / 1000);
     c->machine[from].lag_us[to] = us;
+    c->check.lag_us = us > c->check.lag_us ? us : c->check.lag_us;
 }
 
 void

@@ -6,6 +6,7 @@ void
 persist_effect(struct cluster *c, uint32_t host, struct lbm_effect *effect)
 {
     struct machine *m = &c->machine[host];
+    requests_ordered(c, host, effect->as.persist);
     int64_t start = m->sync_free_us > c->now_us ? m->sync_free_us : c->now_us;
     int64_t takes = 1 + (int64_t)(lbm_rng_unit(&c->rng) * (double)c->options.sync_us) * m->slow;
     m->sync_free_us = start + takes;

@@ -35,7 +35,7 @@ end_work() {
 trap 'kill -CONT "${worker_pid[@]}" 2>/dev/null; kill -KILL "${worker_pid[@]}" 2>/dev/null; finish' EXIT
 
 # Columns of lbctl hosts, as host 0 sees it: id name state heard unreachable(2) capacity vertices backup insync ...
-field() { ask 0 hosts | awk -v host="$1" -v field="$2" '$1 == host { print $field }'; }
+field() { ask 0 hosts --all | awk -v host="$1" -v field="$2" '$1 == host { print $field }'; }
 state() { field "$1" 3; }
 
 # until_true SECONDS TEXT COMMAND...: the command succeeds, patiently.

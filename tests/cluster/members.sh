@@ -33,7 +33,7 @@ for case in "30 release 1 1 5 30|45 away" "20 checkpoint 1 1 5|30 release 1 1 5 
 done
 
 # Columns of lbctl hosts, as host 0 sees it: id name state heard unreachable(2) capacity vertices backup insync ...
-field() { ask 0 hosts | awk -v host="$1" -v field="$2" '$1 == host { print $field }'; }
+field() { ask 0 hosts --all | awk -v host="$1" -v field="$2" '$1 == host { print $field }'; }
 state() { field "$1" 3; }
 empty() { if [ "$(field "$1" 8)" -eq 0 ]; then ok "$2"; else bad "host $1 still has $(field "$1" 8) vertices"; fi; }
 is_state() { [ "$(state "$1")" = "$2" ]; }

@@ -86,12 +86,12 @@ expect "host 2 is revoked" ask 1 revoke h2
 began=$SECONDS
 refused 1 'is revoked already' ask 1 revoke 2
 # silent HOST: it has heard nothing of host 2 for two seconds and more.
-silent() { ask "$1" hosts | awk '$1 == 2 { exit !($5 + 0 >= 2 || $3 == "EVICTED") }'; }
+silent() { ask "$1" hosts --all | awk '$1 == 2 { exit !($5 + 0 >= 2 || $3 == "EVICTED") }'; }
 sleep 5
 for host in 0 1 3; do
     silent "$host" && ok "host $host hears it no more, 5 s later" || bad "host $host: $(ask "$host" hosts)"
 done
-evicted() { ask 0 hosts | grep -q ' h2 *EVICTED'; }
+evicted() { ask 0 hosts --all | grep -q ' h2 *EVICTED'; }
 until_true 60 "it is evicted" evicted && ok "it is evicted after $((SECONDS - began)) s; its backup goes on"
 all_are_there() { [ "$(ask 0 hosts | awk 'NR > 1 && $3 == "ACTIVE" { n += $8 } END { print n }')" -eq 1600 ]; }
 until_true 60 "all vertices are there" all_are_there && ok "all its vertices are on the others"

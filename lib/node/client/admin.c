@@ -12,6 +12,7 @@
 #include "node/client/internal.h"
 #include "node/core/core.h"
 #include "node/log/log.h"
+#include "node/membership/membership.h"
 #include "node/replication/replication.h"
 
 enum { EVENT_BYTES_MAX = 255 }; /* of an event's text */
@@ -70,6 +71,8 @@ await(struct lbm_node *node, const struct client *client, const Lbm__Command *co
       enum operator_request target, uint64_t token)
 {
     struct operator_wait wait = {.client = client->id,
+                                 .until_us = client->until_us,
+                                 .host = LBM_NONE,
                                  .request = client->request,
                                  .tell = (int)target,
                                  .token = token,
@@ -83,19 +86,41 @@ await(struct lbm_node *node, const struct client *client, const Lbm__Command *co
     lbm__command__pack(command, wait.command);
 }
 
+static void tell_operator(struct lbm_node *node, uint64_t client, uint64_t request,
+                          const Lbm__Command *command, const char *refusal);
+
 /* Waits first: a proposal may be refused at once. */
 static void
 propose(struct lbm_node *node, const struct client *client, const Lbm__Command *command,
         enum operator_request target, int64_t until_us)
 {
-    await(node, client, command, target, node->append_token + 1);
-    uint64_t token = lbm_log_append_until(node, command, until_us);
+    Lbm__Command keyed = *command;
+    keyed.request = client->key;
+    await(node, client, &keyed, target, node->append_token + 1);
+    uint64_t token = lbm_log_append_until(node, &keyed, until_us);
     LBM_ASSERT(node->failed != LBM_OK || token == node->append_token);
+}
+
+/* A request that the log has already is answered by what it says. Nonzero if it is one. */
+static int
+is_logged(struct lbm_node *node, const struct client *client)
+{
+    const struct lbm_logged_request *logged = lbm_view_request(&node->view, client->key);
+    if (logged == NULL)
+        return 0;
+    if (logged->is_refused)
+        lbm_core_reply_error(node, client->id, client->request, LBM_E_STATE,
+                             "it was refused before, by entry %" PRIu64 " of the control log", logged->index);
+    else
+        tell_operator(node, client->id, client->request, NULL, "");
+    return 1;
 }
 
 void
 lbm_client_propose(struct lbm_node *node, const struct client *client, const Lbm__Command *command)
 {
+    if (is_logged(node, client))
+        return;
     propose(node, client, command, TELL_FATE, client->until_us);
 }
 
@@ -107,16 +132,19 @@ lbm_client_proposal_given_up(struct lbm_node *node, uint64_t token, int is_unkno
         if (wait.token != token)
             continue;
         operator_forget(node, wait.client, wait.request);
+        char awaited[160];
+        lbm_log_tell_wait(node, awaited, sizeof awaited);
         if (is_unknown)
-            lbm_core_reply_error(
-                node, wait.client, wait.request, LBM_E_TIMEOUT,
-                "the control log has not said in time whether it has the change: lbctl log tells, once it "
-                "can be written again");
+            lbm_core_reply_error(node, wait.client, wait.request, LBM_E_TIMEOUT,
+                                 "the control log has not said in time whether it has the change (it waits "
+                                 "for %s): lbctl log show "
+                                 "tells, once it can be written again",
+                                 awaited);
         else
-            lbm_core_reply_error(
-                node, wait.client, wait.request, LBM_E_TIMEOUT,
-                "the control log could not be written in time: nothing is changed, and nothing will be; see "
-                "lbctl status");
+            lbm_core_reply_error(node, wait.client, wait.request, LBM_E_TIMEOUT,
+                                 "the control log could not be written in time (it waits for %s): nothing is "
+                                 "changed, and nothing will be",
+                                 awaited);
         return;
     }
 }
@@ -201,7 +229,11 @@ tell_members(struct lbm_node *node, const Lbm__Command *command)
 void
 lbm_client_proposal_applied(struct lbm_node *node, const Lbm__Command *command, const char *refusal)
 {
-    if (refusal[0] == '\0')
+    const struct lbm_logged_request *logged = lbm_view_request(&node->view, command->request);
+    lbm_client_recover_applied(node, command, refusal);
+    if (logged != NULL && logged->index < node->view.index && !logged->is_refused)
+        refusal = ""; /* it is the same request once more: it has been carried out */
+    else if (refusal[0] == '\0')
         tell_members(node, command);
     if (node->operators.n == 0)
         return;
@@ -312,6 +344,8 @@ change_leave(struct lbm_node *node, const struct client *client, const struct lb
         return;
     }
     await(node, client, command, TELL_SUCCESS, 0);
+    if (node->failed == LBM_OK)
+        node->operators.at[node->operators.n - 1].host = member->host;
     if (member->state == LBM_MEMBER_DRAINING)
         return;
     Lbm__Drain drain;
@@ -404,6 +438,44 @@ lbm_client_answer_host_change(struct lbm_node *node, const struct client *client
         }
     lbm_core_reply_error(node, client->id, client->request, LBM_E_UNSUPPORTED,
                          "a change this daemon does not know");
+}
+
+/* A host that was to leave has not. */
+static void
+tell_staying(struct lbm_node *node, const struct operator_wait *wait)
+{
+    const struct lbm_member *member = lbm_view_member(&node->view, wait->host);
+    const struct peer *peer = lbm_membership_peer_known(node, wait->host);
+    int is_heard =
+        wait->host == node->host || !lbm_membership_is_unreachable(node, wait->host, UNREACHABLE_US);
+    char awaited[160];
+    lbm_log_tell_wait(node, awaited, sizeof awaited);
+    if (member == NULL || member->state != LBM_MEMBER_DRAINING)
+        lbm_core_reply_error(node, wait->client, wait->request, LBM_E_TIMEOUT,
+                             "host %" PRIu32 " has not left in time: the control log waits for %s",
+                             wait->host, awaited);
+    else if (!is_heard)
+        lbm_core_reply_error(node, wait->client, wait->request, LBM_E_TIMEOUT,
+                             "host %" PRIu32 " has not left in time: it drains, and is unreachable",
+                             wait->host);
+    else
+        lbm_core_reply_error(node, wait->client, wait->request, LBM_E_TIMEOUT,
+                             "host %" PRIu32 " has not left in time: it drains, and had %" PRIu64
+                             " vertices when last heard; it goes on, see lbctl hosts",
+                             wait->host, peer != NULL ? peer->vertices : 0);
+}
+
+void
+lbm_client_admin_timer(struct lbm_node *node)
+{
+    for (size_t i = node->operators.n; i-- > 0 && node->failed == LBM_OK;) {
+        const struct operator_wait wait = node->operators.at[i];
+        if (wait.host == LBM_NONE || node->now_us <= wait.until_us)
+            continue;
+        tell_staying(node, &wait);
+        operator_forget(node, wait.client, wait.request);
+        i = node->operators.n; /* more than one may have gone */
+    }
 }
 
 /* ---- identities ---------------------------------------------------------------------------------------- */

@@ -35,6 +35,30 @@ void lbm_client_on_map_query(struct lbm_node *node, const Lbm__Peer *message);
 /* MapChunk: vertices of another host, for a query of this one. */
 void lbm_client_on_map_chunk(struct lbm_node *node, const Lbm__Peer *message);
 
+/* Answer who has waited for as long as it wanted to. */
+void lbm_client_admin_timer(struct lbm_node *node);
+
+/* ---- alerts.c ---- */
+
+/* With every round of pings: announce what stands still, and when it goes on. */
+void lbm_client_alerts_timer(struct lbm_node *node);
+
+/* ---- recover.c ---- */
+
+/* After every entry of the control log: this host may have got the right to begin lost vertices again. */
+void lbm_client_recover_applied(struct lbm_node *node, const Lbm__Command *command, const char *refusal);
+/* Go on with recoveries: give them up, or tell the log once the backup has what was begun. */
+void lbm_client_recover_timer(struct lbm_node *node);
+/* The connection of a client ended: what it has not asked the log for yet is dropped. */
+void lbm_client_recover_gone(struct lbm_node *node, uint64_t client);
+/* Free what is being recovered. */
+void lbm_client_recover_free(struct lbm_node *node);
+
+/* ---- summary.c ---- */
+
+/* With every round of pings: since when jobs are as they are. */
+void lbm_client_summary_timer(struct lbm_node *node);
+
 /* ---- requests.c ---- */
 
 /* A client's request: find its row in the table of requests, check rights, answer now or later. */

@@ -29,6 +29,32 @@ void lbm_client_answer_events(struct lbm_node *node, const struct client *client
 /* Nonzero if the client may ask that; else it has been told what it lacks (LBM_E_DENIED). */
 int lbm_client_may(struct lbm_node *node, const struct client *client, const Lbm__Request *request);
 
+/* ---- alerts.c ---- */
+
+/* The alerts that are on. Out: alerts, list [LBM_ALERT_COUNT], which borrow from the node. Value: how many.
+ */
+size_t lbm_client_alerts_fill(struct lbm_node *node, Lbm__Alert *alerts, Lbm__Alert **list);
+
+/* ---- recover.c ---- */
+
+/* Answer RecoverBegin: a client is about to send lost vertices. Errors in the answer: LBM_E_NOTFOUND,
+ * LBM_E_STATE. */
+void lbm_client_recover_begin(struct lbm_node *node, const struct client *client,
+                              const Lbm__Request *request);
+/* Answer RecoverRows: some of them. Errors in the answer: LBM_E_STATE, LBM_E_RANGE. */
+void lbm_client_recover_rows(struct lbm_node *node, const struct client *client, const Lbm__Request *request);
+/* Answer the end of them, once they are stored and with the backup. Errors in the answer: LBM_E_STATE,
+ * LBM_E_TIMEOUT. */
+void lbm_client_recover_end(struct lbm_node *node, const struct client *client, const Lbm__Request *request);
+
+/* ---- summary.c ---- */
+
+struct load_report;
+/* Returns this host's own load report of a job, as others would have it. */
+struct load_report lbm_client_own_report(const struct lbm_node *node, const struct job *job);
+/* Nonzero if a member is unreachable, or waits for its backup, which is. */
+int lbm_client_is_unavailable(const struct lbm_node *node, const struct lbm_member *member);
+
 /* ---- query.c ---- */
 
 /* Answer MapRequest with the vertices of all hosts, gathered by MapQuery. */

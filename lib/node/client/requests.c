@@ -105,6 +105,9 @@ answer_status(struct lbm_node *node, const struct client *client, const Lbm__Req
         status.n_awaited = node->promotion.awaited.n;
         status.awaited = node->promotion.awaited.at;
     }
+    Lbm__Alert alerts[LBM_ALERT_COUNT], *alert_list[LBM_ALERT_COUNT];
+    status.n_alerts = lbm_client_alerts_fill(node, alerts, alert_list);
+    status.alerts = alert_list;
     Lbm__Response response = LBM__RESPONSE__INIT;
     response.what_case = LBM__RESPONSE__WHAT_STATUS;
     response.status = &status;
@@ -205,30 +208,8 @@ answer_hosts(struct lbm_node *node, const struct client *client, const Lbm__Requ
 
 /* ---- jobs --------------------------------------------------------------------------------------------- */
 
-/* This host's own load report, so that sums and minima run over all hosts alike. */
-static struct load_report
-own_load_report(const struct lbm_node *node, const struct job *job)
-{
-    return (struct load_report){.host = node->host,
-                                .heard_us = node->now_us,
-                                .phase = job->phase,
-                                .vertices = job->shard.n_own + job->shard.n_out,
-                                .load = job->shard.load,
-                                .sweep = job->rounds.sweep,
-                                .counter = job->rounds.termination.counter,
-                                .largest = job->largest,
-                                .moved = job->moved,
-                                .ready = lbm_job_is_ready(node, job),
-                                .flow_sweeps = job->flow.sweeps,
-                                .flow_words = job->flow.words,
-                                .flow = job->flow.flow,
-                                .transfer_us = job->flow.transfer_us};
-}
-
 static void
-fold_load_report(const struct lbm_node *node, const struct lbm_job_entry *entry,
-                 const struct load_report *load_report, int is_missing, Lbm__JobEntry *out,
-                 enum lbm_phase *least)
+fold_load_report(const struct load_report *load_report, int is_missing, Lbm__JobEntry *out)
 {
     size_t at = out->n_host++;
     out->host[at] = load_report->host;
@@ -245,28 +226,34 @@ fold_load_report(const struct lbm_node *node, const struct lbm_job_entry *entry,
     out->flow += load_report->flow;
     double transfer_s = (double)load_report->transfer_us / 1e6;
     out->transfer_s = transfer_s > out->transfer_s ? transfer_s : out->transfer_s;
-    double target = lbm_local_target(node, entry, load_report->host);
-    double imbalance = target > 0 ? (double)load_report->load / target - 1 : 0;
-    out->imbalance = imbalance > out->imbalance ? imbalance : out->imbalance;
     if (is_missing)
         out->missing[out->n_missing++] = load_report->host;
-    int participates =
-        !is_missing && (target > 0 || load_report->vertices != 0); /* who leaves is done when empty */
-    *least = participates && load_report->phase < *least ? load_report->phase : *least;
 }
 
-/* Nonzero if an evicted host has vertices that nobody has taken over yet. */
-static int
-is_lacking(const struct lbm_node *node)
+/* What one computation says of the job as a whole. */
+static void
+fill_summary(const struct lbm_node *node, const struct lbm_job_entry *entry, Lbm__JobEntry *out,
+             struct lbm_job_summary *summary)
 {
-    for (size_t i = 0; i < node->view.departed.n; i++)
-        if (node->view.departed.at[i].evicted && !node->view.departed.at[i].taken_over)
-            return 1;
-    return 0;
+    if (!lbm_node_summary(node, entry->job, summary))
+        return;
+    out->settled = summary->settled != 0;
+    out->phase = (char *)lbm_phase_name(summary->phase);
+    out->condition = (uint32_t)summary->condition;
+    out->state = (char *)lbm_job_summary_state(summary);
+    out->present = summary->present;
+    out->known = summary->known;
+    out->idle = summary->idle;
+    out->lost = summary->lost;
+    out->since_s = (double)(node->now_us - summary->since_us) / 1e6;
+    out->reason = summary->reason;
+    out->imbalance_known = summary->imbalance >= 0;
+    out->imbalance = summary->imbalance >= 0 ? summary->imbalance : 0;
 }
 
 static void
-fill_job(struct lbm_node *node, struct lbm_job_entry *entry, Lbm__JobEntry *out, Lbm__JobGates *gates)
+fill_job(struct lbm_node *node, struct lbm_job_entry *entry, Lbm__JobEntry *out, Lbm__JobGates *gates,
+         struct lbm_job_summary *summary)
 {
     const struct job *job = lbm_local_job(node, entry->job);
     size_t n = node->view.members.n;
@@ -280,32 +267,22 @@ fill_job(struct lbm_node *node, struct lbm_job_entry *entry, Lbm__JobEntry *out,
         lbm_core_fail(node, LBM_E_NOMEM);
         return;
     }
-    enum lbm_phase least = LBM_PHASE_SETTLED; /* of those that take part */
-    int is_at_rest = 1;                       /* no rounds are to come yet, and no plan */
     out->counter = UINT32_MAX;
-    out->imbalance = -1;
     for (size_t i = 0; i < n; i++) {
         uint32_t host = node->view.members.at[i].host;
         struct load_report load_report = {.host = host};
         if (!lbm_view_participates(&node->view.members.at[i]))
             continue;
         if (host == node->host)
-            load_report = own_load_report(node, job);
+            load_report = lbm_client_own_report(node, job);
         else if (lbm_local_report_known(job, host) != NULL)
             load_report = *lbm_local_report_known(job, host);
-        const struct peer *peer = lbm_membership_peer_known(node, host);
-        int is_missing =
-            lbm_membership_is_overdue(node, &node->view.members.at[i]) ||
-            (host == node->host ? lbm_membership_has_lost_backup(node) : peer != NULL && peer->backup_lost);
-        fold_load_report(node, entry, &load_report, is_missing, out, &least);
-        is_at_rest &= load_report.phase != LBM_PHASE_SETTLED || load_report.ready;
+        fold_load_report(&load_report, lbm_client_is_unavailable(node, &node->view.members.at[i]), out);
     }
+    fill_summary(node, entry, out, summary);
     out->n_host_load = out->n_host_vertices = out->n_host;
     out->job = entry->job;
     out->name = entry->name;
-    static char names[LBM_PHASE_COUNT][16];
-    strncpy(names[least], lbm_phase_name(least), sizeof names[least] - 1);
-    out->phase = names[least];
     out->coordinator = entry->coordinator;
     out->vertices = entry->vertices;
     out->edges = entry->edges;
@@ -315,7 +292,6 @@ fill_job(struct lbm_node *node, struct lbm_job_entry *entry, Lbm__JobEntry *out,
     out->imbalance_bound = entry->imbalance;
     out->counter_goal = (lbm_membership_is_routable(node) ? node->view.diameter : 0) + 1;
     out->owner = entry->owner;
-    out->settled = least == LBM_PHASE_SETTLED && out->n_missing == 0 && is_at_rest && !is_lacking(node);
     out->policy = (char *)lbm_job_policy_name(entry->policy.policy);
     out->policy_asked = (char *)lbm_job_policy_name(entry->policy.asked);
     out->schedule = (char *)lbm_schedule_name(entry->policy.schedule);
@@ -332,11 +308,12 @@ answer_jobs(struct lbm_node *node, const struct client *client, const Lbm__Reque
     size_t n = 0;
     Lbm__JobEntry entries[LBM_JOBS_MAX], *list[LBM_JOBS_MAX];
     Lbm__JobGates gates[LBM_JOBS_MAX];
+    struct lbm_job_summary summaries[LBM_JOBS_MAX];
     for (size_t i = 0; i < node->view.jobs.n && node->failed == LBM_OK; i++) {
         if (name[0] != '\0' && strcmp(node->view.jobs.at[i].name, name) != 0)
             continue;
         list[n] = &entries[n];
-        fill_job(node, &node->view.jobs.at[i], &entries[n], &gates[n]);
+        fill_job(node, &node->view.jobs.at[i], &entries[n], &gates[n], &summaries[n]);
         n++;
     }
     if (n == 0 && name[0] != '\0') {
@@ -493,6 +470,9 @@ static const struct {
     {LBM__REQUEST__WHAT_ADMIT, lbm_client_answer_admit},
     {LBM__REQUEST__WHAT_REVOKE, lbm_client_answer_revoke},
     {LBM__REQUEST__WHAT_REVOKE_USER, lbm_client_answer_revoke_user},
+    {LBM__REQUEST__WHAT_RECOVER_BEGIN, lbm_client_recover_begin},
+    {LBM__REQUEST__WHAT_RECOVER_ROWS, lbm_client_recover_rows},
+    {LBM__REQUEST__WHAT_RECOVER_END, lbm_client_recover_end},
 };
 
 void
@@ -505,7 +485,8 @@ lbm_client_on_request(struct lbm_node *node, const struct lbm_event *event)
         event->as.request.uid,
         event->as.request.access,
         event->as.request.is_remote,
-        node->now_us + (request->within_ms != 0 ? (int64_t)request->within_ms * 1000 : (int64_t)REQUEST_US)};
+        node->now_us + (request->within_ms != 0 ? (int64_t)request->within_ms * 1000 : (int64_t)REQUEST_US),
+        request->key};
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++)
         if (requests[i].what == request->what_case) {
             if (lbm_client_may(node, &client, request))

@@ -34,6 +34,12 @@ job_of_change(const Lbm__Request *request)
 }
 
 static const char *
+job_of_recovery(const Lbm__Request *request)
+{
+    return request->recover_begin->job;
+}
+
+static const char *
 job_of_attach(const Lbm__Request *request)
 {
     return request->attach->job;
@@ -65,6 +71,9 @@ static const struct right {
     {LBM__REQUEST__WHAT_LOAD, SERVES, "serve a job", NULL},
     {LBM__REQUEST__WHAT_IDS, SERVES, "serve a job", NULL},
     {LBM__REQUEST__WHAT_CHANGE, SERVES, "serve a job", NULL},
+    {LBM__REQUEST__WHAT_RECOVER_BEGIN, OWNS, "recover", job_of_recovery},
+    {LBM__REQUEST__WHAT_RECOVER_ROWS, SUBMITS, "recover jobs", NULL},
+    {LBM__REQUEST__WHAT_RECOVER_END, SUBMITS, "recover jobs", NULL},
     {LBM__REQUEST__WHAT_HOST_CHANGE, ADMINISTERS, "change hosts", NULL},
     {LBM__REQUEST__WHAT_PROMOTE, ADMINISTERS, "promote a host", NULL},
     {LBM__REQUEST__WHAT_LOG_MOVE, ADMINISTERS, "move the control log", NULL},

@@ -28,6 +28,17 @@ lbm_phase_name(enum lbm_phase phase)
     return (unsigned)phase < LBM_PHASE_COUNT ? names[phase] : "unknown";
 }
 
+const char *
+lbm_condition_name(enum lbm_condition condition)
+{
+    static const char *const names[] = {
+#define CONDITION_NAME(id, number, name) [number] = name,
+        LBM_CONDITION_LIST(CONDITION_NAME)
+#undef CONDITION_NAME
+    };
+    return (unsigned)condition < LBM_CONDITION_COUNT ? names[condition] : "unknown";
+}
+
 void
 lbm_core_fail(struct lbm_node *node, enum lbm_err err)
 {

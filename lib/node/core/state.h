@@ -32,6 +32,7 @@ struct maintenance {
 struct peer {
     uint32_t host;
     int64_t heard_us; /* last message, 0: never */
+    int64_t told_us;  /* last ping, 0: never */
     int64_t since_us; /* when this host began to expect something of this incarnation */
     uint64_t incarnation;
     int connected; /* our outgoing connection stands */
@@ -44,6 +45,7 @@ struct peer {
     int backup_lost;                      /* it says that its backup is unreachable */
     int64_t evict_us;                     /* its eviction was proposed last; 0: never */
     enum lbm_etcd_ability etcd;           /* as it says */
+    int is_idle;                          /* it says that its applications may not work */
     int64_t suspect_us;                   /* since when this host suspects it; 0: it does not */
     LBM_VEC(struct suspector) suspectors; /* others that do */
     int is_doubted;                       /* in node->doubted: somebody else suspects it, or did lately */
@@ -249,14 +251,17 @@ struct client {
     enum lbm_access access;
     int is_remote;    /* it asks from another machine */
     int64_t until_us; /* what the control log has not taken by then is void */
+    uint64_t key;     /* identity of the request */
 };
 
 /* A client that waits for the control log's word on its change. */
 struct operator_wait {
     uint64_t client;
     uint64_t request;
-    int tell;       /* admin.c says what */
-    uint64_t token; /* of the proposal that is waited for; 0: it is somebody else's */
+    int tell;         /* admin.c says what */
+    uint64_t token;   /* of the proposal that is waited for; 0: it is somebody else's */
+    int64_t until_us; /* it is answered by then, whatever has become of it */
+    uint32_t host;    /* token 0: that is to leave */
     uint8_t *command;
     size_t len;
 };
@@ -328,6 +333,26 @@ struct collection {
     struct lbm_idmap first; /* vertex: where it is first in the list above */
     LBM_VEC(uint32_t) place;
     LBM_VEC(uint64_t) epoch;
+};
+
+/* A trouble that is announced (client/alerts.c). */
+struct alert {
+    int64_t since_us; /* 0: all is well */
+    int64_t told_us;  /* 0: it was not told */
+    char text[LBM_DIAG_TEXT_MAX];
+};
+
+/* Lost vertices of a job that this host is to begin again (client/recover.c). */
+struct recovery {
+    uint64_t client, request, job;
+    int64_t until_us;
+    uint64_t key;
+    uint64_t loss; /* as it was when they were announced */
+    uint32_t vertices;
+    int is_asked;  /* the log is asked for the right to */
+    uint64_t view; /* of the entry that gives it; 0: not yet */
+    uint64_t seq;  /* of the last record in the replication log */
+    LBM_VEC(struct lbm_row) rows;
 };
 
 struct lbm_events;
@@ -477,6 +502,9 @@ struct lbm_node {
     uint64_t topology;  /* of the view, when jobs last took notice */
     uint32_t soft_held; /* lossy messages that wait for the disk, the last of them for this transaction: */
     uint64_t soft_after;
+    struct alert alerts[LBM_ALERT_COUNT];
+    double disk_used;                      /* share of the file system of the database; 0: not known */
+    LBM_VEC(struct recovery *) recoveries; /* by client */
     uint64_t n_sent, n_received, bytes_sent, bytes_received, n_handoffs, n_plans;
 };
 

@@ -69,6 +69,8 @@ enum {
     CONFIRM_US = 1500000,      /* two suspect for so long: evict */
     STARVED_US = 300000,       /* a step so much too late: this host was not running */
     APPEND_AGAIN_US = 3000000, /* before a proposal that changed nothing is repeated */
+    SHORT_US = 3000000, /* so long hosts may have fewer vertices than there are: they tell one after the other */
+    ALERT_AGAIN_US = 60000000, /* what stands still is told again after this */
     REJOIN_US = 20000000,     /* an evicted host waits so long to be taken over */
     RELEASE_US = 10000000,     /* for an application to let go; then the vertex stays */
     PAIR_MOVING_US =
@@ -168,6 +170,7 @@ LBM_FITS(UNREACHABLE_US < SUSPECT_US, "nobody is suspected before it is unreacha
 LBM_FITS(CONFIRM_US >= 2 * PING_US, "a suspicion has been heard, and taken back, before it is confirmed");
 LBM_FITS(STARVED_US < PING_US, "a host that was not running knows it before it misses its own ping");
 LBM_FITS(READY_US > PING_US, "what a ping says is heard before all are called ready");
+LBM_FITS(SHORT_US >= 6 * PING_US, "both ends of a move have told of it before vertices are called idle");
 LBM_FITS(STATS_US < STATS_AGAIN_US, "moments are told at once, then seldom");
 LBM_FITS(OVERDUE_US > SUSPECT_US,
          "a host that is heard in turn is not unreachable sooner than one that is heard always");

@@ -115,6 +115,7 @@ lbm_node_free(struct lbm_node *node)
         lbm_client_query_gone(node, node->collections.at[0]->client);
     lbm_vec_free(&node->collections);
     lbm_client_admin_free(node);
+    lbm_client_recover_free(node);
     lbm_migration_moves_free(node);
     for (size_t i = 0; i < node->log.n; i++)
         free(node->log.at[i].command);
@@ -290,6 +291,14 @@ lbm_node_cluster_name(const struct lbm_node *node)
     return node->view.cluster_name;
 }
 
+int
+lbm_node_is_member(const struct lbm_node *node)
+{
+    const struct lbm_member *self = lbm_view_member(&node->view, node->host);
+    return self != NULL && self->incarnation == node->incarnation &&
+           (self->state == LBM_MEMBER_ACTIVE || self->state == LBM_MEMBER_DRAINING);
+}
+
 uint64_t
 lbm_node_view(const struct lbm_node *node)
 {
@@ -383,6 +392,11 @@ look_at_timers(struct lbm_node *node)
 {
     lbm_log_timer(node);
     lbm_membership_detector_timer(node);
+    if (node->now_us >= node->ping_us) {
+        lbm_client_summary_timer(node);
+        lbm_client_alerts_timer(node);
+        lbm_client_admin_timer(node);
+    }
     lbm_membership_timer(node);
     lbm_replication_takeover_timer(node);
     lbm_job_timer(node);
@@ -391,6 +405,7 @@ look_at_timers(struct lbm_node *node)
     lbm_application_timer(node);
     lbm_application_ids_timer(node);
     lbm_client_query_timer(node);
+    lbm_client_recover_timer(node);
     lbm_replication_timer(node);
 }
 
@@ -431,6 +446,7 @@ lbm_node_step(struct lbm_node *node, const struct lbm_event *event, struct lbm_e
         lbm_job_submit_gone(node, event->as.client);
         lbm_client_query_gone(node, event->as.client);
         lbm_client_admin_gone(node, event->as.client);
+        lbm_client_recover_gone(node, event->as.client);
         lbm_application_ids_gone(node, event->as.client);
         lbm_application_gone(node, event->as.client);
         break;
@@ -439,6 +455,9 @@ lbm_node_step(struct lbm_node *node, const struct lbm_event *event, struct lbm_e
         break;
     case LBM_EVENT_CAPACITY:
         lbm_membership_on_capacity(node, event->as.left);
+        break;
+    case LBM_EVENT_DISK:
+        node->disk_used = event->as.used;
         break;
     case LBM_EVENT_LOG_RESULT:
         lbm_log_on_external_result(node, event->as.log_result.index, event->as.log_result.result);

@@ -2,6 +2,7 @@
 /* The life of a job on this host (architecture.md, "Life of a job"): from the log's word to SETTLED. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -138,10 +139,19 @@ lbm_job_given_up(struct lbm_node *node, uint64_t id, uint64_t at)
             "be written again");
         return;
     }
-    lbm_job_answer_submit(
-        node, job, LBM_E_TIMEOUT,
-        "the control log could not be written in time: there is no job, and there will be none; see lbctl "
-        "status");
+    char awaited[160], text[LBM_DIAG_TEXT_MAX];
+    if (job->proposed)
+        lbm_log_tell_wait(node, awaited, sizeof awaited);
+    else
+        snprintf(awaited, sizeof awaited,
+                 "host %" PRIu32 ", this host's backup, which has yet to store the guest",
+                 node->replication.backup);
+    snprintf(
+        text, sizeof text,
+        "the control log could not be written in time (it waits for %s): there is no job, and there will "
+        "be none",
+        awaited);
+    lbm_job_answer_submit(node, job, LBM_E_TIMEOUT, text);
     lbm_job_deleted(node, id);
 }
 

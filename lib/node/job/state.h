@@ -19,6 +19,7 @@ struct load_report {
     int64_t heard_us;
     enum lbm_phase phase;
     int ready;
+    uint64_t incarnation; /* of the host */
     uint32_t vertices;
     uint64_t load;
     uint64_t sweep;
@@ -176,6 +177,10 @@ struct job {
     struct lbm_idmap load_report_at; /* host: its place in load reports */
     enum lbm_phase heard_phase;      /* most advanced one heard from anybody so far */
     int64_t checkpoint_us;           /* next, INT64_MAX: positions are stored */
+
+    enum lbm_condition condition; /* as last looked at, */
+    int64_t condition_us;         /* and since when */
+    int64_t short_us; /* since when the hosts that are heard have fewer vertices than there are; 0: no */
 };
 
 #endif

@@ -100,6 +100,8 @@ void lbm_log_append(struct lbm_node *node, const Lbm__Command *command);
 /* Until then, or not at all: then lbm_client_proposal_given_up, or lbm_job_given_up, is called. Returns the
  * proposal's token. */
 uint64_t lbm_log_append_until(struct lbm_node *node, const Lbm__Command *command, int64_t until_us);
+/* Whom a proposal waits for: "host 0, which orders it, has not been heard for 12 s". */
+void lbm_log_tell_wait(const struct lbm_node *node, char *text, size_t size);
 /* Its client is gone: it is void unless it may be in the log. */
 void lbm_log_withdraw(struct lbm_node *node, uint64_t token);
 /* Propose an entry that is withdrawn when `suspect` is heard again. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Proposals: commands that this host wants in the log. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,6 +128,43 @@ void
 lbm_log_append_suspicion(struct lbm_node *node, const Lbm__Command *command, uint32_t suspect)
 {
     propose(node, command, 0, suspect, INT64_MAX);
+}
+
+static void
+tell_unanswered(const struct lbm_node *node, char *text, size_t size)
+{
+    size_t len = (size_t)snprintf(text, size, "host ");
+    for (size_t i = 0; i < node->promotion.awaited.n && i < 4 && len < size; i++)
+        len += (size_t)snprintf(text + len, size - len, "%s%" PRIu32, i != 0 ? ", " : "",
+                                node->promotion.awaited.at[i]);
+    if (len < size)
+        snprintf(text + len, size - len, "%s, which this host asks before it orders anything",
+                 node->promotion.awaited.n > 4 ? " and others" : "");
+}
+
+void
+lbm_log_tell_wait(const struct lbm_node *node, char *text, size_t size)
+{
+    const struct peer *peer = lbm_membership_peer_known(node, node->leader_host);
+    if (node->engine == LBM_LOG_ENGINE_EXTERNAL)
+        snprintf(text, size, "etcd, which has not taken it");
+    else if (node->diverged)
+        snprintf(text, size, "an operator: this host's copy is not the cluster's log");
+    else if (node->leader_host == LBM_NONE)
+        snprintf(text, size, "a promotion that is not over");
+    else if (node->leader && node->promotion.awaited.n != 0)
+        tell_unanswered(node, text, size);
+    else if (node->leader)
+        snprintf(text, size, "this host itself, which has yet to hear whether it still orders it");
+    else if (peer == NULL || peer->heard_us == 0)
+        snprintf(text, size, "host %" PRIu32 ", which orders it, and has never been heard",
+                 node->leader_host);
+    else if (lbm_membership_is_unreachable(node, node->leader_host, UNREACHABLE_US))
+        snprintf(text, size, "host %" PRIu32 ", which orders it, and has not been heard for %" PRId64 " s",
+                 node->leader_host, (node->now_us - peer->heard_us) / 1000000);
+    else
+        snprintf(text, size, "host %" PRIu32 ", which orders it, and is heard but does not answer",
+                 node->leader_host);
 }
 
 void

@@ -71,6 +71,10 @@ speaker(const Lbm__Command *command)
         return command->promote->host;
     case LBM__COMMAND__WHAT_JOB_CREATE:
         return command->job_create->coordinator;
+    case LBM__COMMAND__WHAT_JOB_RECOVER:
+        return command->job_recover->host;
+    case LBM__COMMAND__WHAT_JOB_RECOVERED:
+        return command->job_recovered->host;
     default:
         return LBM_NONE;
     }

@@ -355,6 +355,7 @@ send_pings(struct lbm_node *node)
     ping.lag = lbm_local_replication_lag(node);
     ping.backup_lost = lbm_membership_has_lost_backup(node) != 0;
     ping.etcd = (uint32_t)node->ensemble.ability;
+    ping.idle = !lbm_local_lease_holds(node) && !LBM_BUG(SETTLED_WITHOUT_LEASE);
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_PING;
     message.ping = &ping;
@@ -405,10 +406,12 @@ lbm_membership_on_ping(struct lbm_node *node, const Lbm__Peer *message)
     if (peer == NULL)
         return;
     peer->vertices = 0;
+    peer->told_us = node->now_us;
     peer->lag = message->ping->lag;
     peer->backup_lost = message->ping->backup_lost != 0;
     peer->etcd = message->ping->etcd < LBM_ETCD_ABILITY_COUNT ? (enum lbm_etcd_ability)message->ping->etcd
                                                               : LBM_ETCD_ABILITY_NONE;
+    peer->is_idle = message->ping->idle != 0;
     peer->view = message->view;
     lbm_membership_network_heard(node, message);
     lbm_membership_suspicion_heard(node, message->src, message->ping->n_suspect, message->ping->suspect);
@@ -426,6 +429,7 @@ lbm_membership_on_ping(struct lbm_node *node, const Lbm__Peer *message)
                                  .heard_us = node->now_us,
                                  .phase = (enum lbm_phase)heard->phase,
                                  .ready = heard->ready != 0,
+                                 .incarnation = message->src_incarnation,
                                  .vertices = heard->vertices,
                                  .load = bounded(node, message, job, "load", heard->load),
                                  .sweep = heard->sweep,

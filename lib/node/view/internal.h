@@ -6,6 +6,7 @@
  *   members.c        commands about members: states, backups, successors
  *   hosts.c          the host graph that follows
  *   view_cache.c     one view for many nodes
+ *   view_requests.c  requests that the log has; lost vertices that begin again
  *   job_terms.c      a job's policy and throttle, to and from commands
  *   view_snapshot.c  the view as bytes */
 #ifndef LBM_NODE_VIEW_INTERNAL_H
@@ -21,7 +22,7 @@ typedef enum lbm_err lbm_view_apply_fn(struct lbm_view *view, const Lbm__Command
 lbm_view_apply_fn lbm_view_apply_join, lbm_view_apply_activate, lbm_view_apply_set, lbm_view_apply_drain,
     lbm_view_apply_change_backup, lbm_view_apply_leave, lbm_view_apply_evict, lbm_view_apply_in_sync,
     lbm_view_apply_take_over, lbm_view_apply_rejoin, lbm_view_apply_maintain, lbm_view_apply_ensemble,
-    lbm_view_apply_log_move;
+    lbm_view_apply_log_move, lbm_view_apply_job_recover, lbm_view_apply_job_recover_end;
 
 /* The member that a command names in its present incarnation, or NULL with a refusal. */
 struct lbm_member *lbm_view_member_named(const struct lbm_view *view, uint32_t host, uint64_t incarnation,
@@ -33,6 +34,12 @@ enum lbm_err lbm_view_set_state(struct lbm_view *view, struct lbm_member *member
                                 enum lbm_member_state state) LBM_MUST_CHECK;
 /* Nonzero if others should keep no copies with a member: it drains, or is in maintenance. */
 int lbm_view_is_poor_backup(const struct lbm_member *member);
+
+/* Nonzero if the log has that request already: a client that had no answer has asked again, and the first
+ * entry counts. Out: refusal says which one it is. */
+int lbm_view_request_known(const struct lbm_view *view, uint64_t request, char *refusal);
+/* The entry at hand carries out a request, 0: none. Errors: LBM_E_NOMEM. */
+enum lbm_err lbm_view_request_append(struct lbm_view *view, uint64_t request, int is_refused) LBM_MUST_CHECK;
 
 /* The member of that id, or NULL. */
 struct lbm_member *lbm_view_member_of(const struct lbm_view *view, uint32_t host);

@@ -561,6 +561,53 @@ lbm_view_apply_leave(struct lbm_view *view, const Lbm__Command *command, char *r
     return depart(view, member, 0);
 }
 
+/* All jobs may have lost what that host had. */
+static void
+mark_losses(struct lbm_view *view)
+{
+    for (size_t i = 0; i < view->jobs.n; i++)
+        view->jobs.at[i].loss = view->index + 1;
+}
+
+/* An evicted host that its successor has not taken over, and never will, since it was lost itself: an
+ * operator gives up what the host had. Whoever speaks for the successor speaks for it then. */
+static enum lbm_err
+give_up_evicted(struct lbm_view *view, const struct lbm_member *member, char *refusal)
+{
+    uint32_t speaker;
+    uint64_t incarnation;
+    for (size_t i = 0; i < view->departed.n; i++) {
+        struct lbm_departed *gone = &view->departed.at[i];
+        if (gone->host != member->host || gone->incarnation != member->incarnation)
+            continue;
+        const struct lbm_member *successor = lbm_view_member(view, gone->successor);
+        int may_take_over = successor != NULL && successor->incarnation == gone->successor_incarnation &&
+                            lbm_view_participates(successor);
+        if (gone->taken_over)
+            snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " is EVICTED, and taken over", member->host);
+        else if (may_take_over)
+            snprintf(refusal, LBM_DIAG_TEXT_MAX,
+                     "host %" PRIu32 " is EVICTED, and host %" PRIu32
+                     " is to take over: start its lbmapd, or declare that one lost first",
+                     member->host, gone->successor);
+        else if (!lbm_view_successor(view, gone->successor, gone->successor_incarnation, &speaker,
+                                     &incarnation))
+            snprintf(refusal, LBM_DIAG_TEXT_MAX,
+                     "host %" PRIu32 " is EVICTED, and its successor host %" PRIu32
+                     " is not taken over yet: ask again then",
+                     member->host, gone->successor);
+        if (refusal[0] != '\0')
+            return LBM_OK;
+        gone->taken_over = 1;
+        mark_losses(view);
+        if (speaker != LBM_NONE)
+            move_coordinators(view, member->host, speaker);
+        return lbm_view_touch(view, member->host);
+    }
+    refuse_state(member, refusal);
+    return LBM_OK;
+}
+
 enum lbm_err
 lbm_view_apply_evict(struct lbm_view *view, const Lbm__Command *command, char *refusal)
 {
@@ -568,6 +615,8 @@ lbm_view_apply_evict(struct lbm_view *view, const Lbm__Command *command, char *r
     struct lbm_member *member = lbm_view_member_named(view, evict->host, evict->incarnation, refusal);
     if (member == NULL)
         return LBM_OK;
+    if (member->state == LBM_MEMBER_EVICTED && evict->lost)
+        return give_up_evicted(view, member, refusal);
     struct lbm_member *successor = lbm_view_member_of(view, member->backup);
     if (!lbm_view_participates(member))
         lbm_view_refuse_state(member, refusal);
@@ -582,6 +631,8 @@ lbm_view_apply_evict(struct lbm_view *view, const Lbm__Command *command, char *r
                  member->host);
     if (refusal[0] != '\0')
         return LBM_OK;
+    if (!lbm_view_in_sync(view, member))
+        mark_losses(view); /* what its backup lacks is lost */
     if (lbm_view_touch(view, successor->host) !=
         LBM_OK) /* it is not in sync while it has that to take over */
         return LBM_E_NOMEM;

@@ -37,6 +37,7 @@ lbm_view_free(struct lbm_view *view)
     lbm_vec_free(&view->touched);
     lbm_vec_free(&view->revoked);
     lbm_vec_free(&view->revoked_users);
+    lbm_vec_free(&view->requests);
     lbm_hosts_free(&view->hosts);
     free(view->colour);
     *view = (struct lbm_view){0};
@@ -516,6 +517,8 @@ static const struct {
     {LBM__COMMAND__WHAT_MAINTAIN, lbm_view_apply_maintain},
     {LBM__COMMAND__WHAT_ENSEMBLE, lbm_view_apply_ensemble},
     {LBM__COMMAND__WHAT_LOG_MOVE, lbm_view_apply_log_move},
+    {LBM__COMMAND__WHAT_JOB_RECOVER, lbm_view_apply_job_recover},
+    {LBM__COMMAND__WHAT_JOB_RECOVERED, lbm_view_apply_job_recover_end},
 };
 
 enum lbm_err
@@ -526,9 +529,15 @@ lbm_view_apply(struct lbm_view *view, const Lbm__Command *command, char refusal[
     view->touched.n = 0;
     if (view->index == 0 && command->what_case != LBM__COMMAND__WHAT_FOUND)
         return LBM_E_CORRUPT;
+    if (lbm_view_request_known(view, command->request, refusal)) {
+        view->index++;
+        return LBM_OK;
+    }
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (commands[i].what == command->what_case)
             err = commands[i].apply(view, command, refusal);
+    if (err == LBM_OK)
+        err = lbm_view_request_append(view, command->request, refusal[0] != '\0');
     if (err == LBM_OK)
         view->index++;
     return err;

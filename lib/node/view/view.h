@@ -131,7 +131,11 @@ struct lbm_job_entry {
     uint32_t start;     /* enum lbm_start, or the number of a later version: see lbm_job_start */
     uint64_t seed;
     double imbalance;
-    uint32_t owner; /* uid */
+    uint32_t owner;    /* uid */
+    uint64_t loss;     /* index of the last entry that may have lost some of its vertices; 0: none has */
+    uint64_t recovery; /* index of the entry by which a host may begin lost vertices again; 0: none may: */
+    uint32_t recovery_host;
+    uint64_t recovery_incarnation;
     struct lbm_job_policy policy;
     struct lbm_gates gates;
 };
@@ -143,6 +147,12 @@ uint32_t lbm_job_start(const struct lbm_job_entry *entry);
 struct lbm_revoked_user {
     char name[LBM_NAME_MAX + 1];
     uint64_t made_s;
+};
+
+/* A client's request that the log has: the same one again changes nothing. */
+struct lbm_logged_request {
+    uint64_t request, index;
+    int is_refused;
 };
 
 struct lbm_view {
@@ -169,6 +179,7 @@ struct lbm_view {
     uint32_t next_host;        /* ids of hosts below were given away */
     LBM_VEC(uint32_t) revoked; /* ids of hosts that are believed no more, ascending */
     LBM_VEC(struct lbm_revoked_user) revoked_users; /* by name */
+    LBM_VEC(struct lbm_logged_request) requests;    /* the last LBM_REQUESTS_KEPT, the oldest first */
     uint64_t topology; /* index of the last entry that changed the host graph below */
 
     /* The ACTIVE members as a host graph; only if they are connected (routable != 0). Hosts in it are
@@ -260,6 +271,9 @@ uint32_t lbm_view_next_host(const struct lbm_view *view);
 int lbm_view_revoked(const struct lbm_view *view, uint32_t host);
 /* Nonzero if certificates of that user that were made then, in seconds since 1970, are believed no more. */
 int lbm_view_revoked_user(const struct lbm_view *view, const char *name, uint64_t made_s);
+
+/* The request of that identity, if the log has it and it is one of the last; else NULL. */
+const struct lbm_logged_request *lbm_view_request(const struct lbm_view *view, uint64_t request);
 
 /* The member with that id, or NULL. */
 const struct lbm_member *lbm_view_member(const struct lbm_view *view, uint32_t host);

@@ -124,6 +124,7 @@ copy_view(const struct lbm_view *from, struct lbm_view *to)
     failed |= copy_vec(&to->touched) != LBM_OK;
     failed |= copy_vec(&to->revoked) != LBM_OK;
     failed |= copy_vec(&to->revoked_users) != LBM_OK;
+    failed |= copy_vec(&to->requests) != LBM_OK;
     failed |= copy_hosts(&to->hosts) != LBM_OK;
     failed |= copy_array(&to->colour, from->colour, directions, sizeof *to->colour) != LBM_OK;
     return failed ? LBM_E_NOMEM : LBM_OK;

@@ -23,6 +23,8 @@ struct draft {
     uint32_t ensemble_host[LBM_ENSEMBLE_MAX];
     uint64_t ensemble_incarnation[LBM_ENSEMBLE_MAX], ensemble_since[LBM_ENSEMBLE_MAX];
     uint32_t *column; /* all columns of links, one after the other */
+    uint64_t request[LBM_REQUESTS_KEPT], request_index[LBM_REQUESTS_KEPT];
+    uint32_t request_refused[LBM_REQUESTS_KEPT];
 };
 
 static void
@@ -145,6 +147,10 @@ draft_job(const struct lbm_job_entry *job)
     to.seed = job->seed;
     to.imbalance = job->imbalance;
     to.owner = job->owner;
+    to.loss = job->loss;
+    to.recovery = job->recovery;
+    to.recovery_host = job->recovery_host;
+    to.recovery_incarnation = job->recovery_incarnation;
     return to;
 }
 
@@ -211,6 +217,15 @@ draft_fill(const struct lbm_view *view, struct draft *draft)
         draft->user[i].made_s = view->revoked_users.at[i].made_s;
         draft->users[i] = &draft->user[i];
     }
+    for (size_t i = 0; i < view->requests.n; i++) {
+        draft->request[i] = view->requests.at[i].request;
+        draft->request_index[i] = view->requests.at[i].index;
+        draft->request_refused[i] = view->requests.at[i].is_refused != 0;
+    }
+    to->n_request = to->n_request_index = to->n_request_refused = view->requests.n;
+    to->request = draft->request;
+    to->request_index = draft->request_index;
+    to->request_refused = draft->request_refused;
     to->n_revoked_users = view->revoked_users.n;
     to->ensemble = view->ensemble.id;
     to->ensemble_moved = view->ensemble.moved;
@@ -343,7 +358,11 @@ take_job(struct lbm_view *view, const Lbm__JobCreate *from)
                                 .start = from->start,
                                 .seed = from->seed,
                                 .imbalance = from->imbalance,
-                                .owner = from->owner};
+                                .owner = from->owner,
+                                .loss = from->loss,
+                                .recovery = from->recovery,
+                                .recovery_host = from->recovery_host,
+                                .recovery_incarnation = from->recovery_incarnation};
     snprintf(job.name, sizeof job.name, "%s", from->name);
     lbm_gates_take(from->gates, &job.gates);
     job.gates.view = from->gates != NULL ? from->gates->view : 0;
@@ -407,6 +426,11 @@ take_snapshot(struct lbm_view *view, const Lbm__Snapshot *from, struct lbm_diag 
                   : lbm_vec_push(&view->revoked, from->revoked[i]);
     for (size_t i = 0; err == LBM_OK && i < from->n_revoked_users; i++)
         err = take_revoked_user(view, from->revoked_users[i], diag);
+    for (size_t i = 0; err == LBM_OK && i < from->n_request; i++) {
+        struct lbm_logged_request request = {from->request[i], from->request_index[i],
+                                             (int)from->request_refused[i]};
+        err = lbm_vec_push(&view->requests, request);
+    }
     for (size_t i = 0; err == LBM_OK && i < from->n_members; i++)
         err = take_member(view, from->members[i], diag);
     for (size_t i = 0; err == LBM_OK && i < from->n_departed; i++)

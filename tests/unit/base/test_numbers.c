@@ -60,6 +60,20 @@ static const struct number frozen[] = {
     {"phase", "MAPPING", 2},
     {"phase", "BALANCING", 3},
     {"phase", "SETTLED", 4},
+    {"condition", "WELL", 0},
+    {"condition", "DEGRADED", 1},
+    {"condition", "LOST", 2},
+    {"alert", "NO_MEMBER", 0},
+    {"alert", "NO_LEADER", 1},
+    {"alert", "LOG_WAITS", 2},
+    {"alert", "UNREACHABLE", 3},
+    {"alert", "EVICTION", 4},
+    {"alert", "NO_LEASE", 5},
+    {"alert", "BACKUP", 6},
+    {"alert", "ONE_WAY", 7},
+    {"alert", "DISK", 8},
+    {"alert", "JOB_DEGRADED", 9},
+    {"alert", "JOB_LOST", 10},
     {"move reason", "UNKNOWN", 0},
     {"move reason", "SUBMIT", 1},
     {"move reason", "PLAN", 2},
@@ -138,6 +152,9 @@ static const struct number frozen[] = {
     {"program status", "USAGE", 2},
     {"program status", "UNREACHABLE", 3},
     {"program status", "TIMED_OUT", 4},
+    {"program status", "DEGRADED", 5},
+    {"program status", "LOST", 6},
+    {"program status", "DENIED", 7},
     {"bound of a log entry", "HOSTS_MAX", 8192},
     {"bound of a log entry", "JOBS_MAX", 64},
     {"bound of a log entry", "VERTICES_MAX", 1000000000},
@@ -163,28 +180,34 @@ static const struct number present[] = {
 #define ROW_LBM_PHASE_LIST(id, number, ...) {"phase", #id, number},
                 LBM_PHASE_LIST(ROW_LBM_PHASE_LIST)
 #undef ROW_LBM_PHASE_LIST
+#define ROW_LBM_CONDITION_LIST(id, number, ...) {"condition", #id, number},
+                    LBM_CONDITION_LIST(ROW_LBM_CONDITION_LIST)
+#undef ROW_LBM_CONDITION_LIST
+#define ROW_LBM_ALERT_LIST(id, number, ...) {"alert", #id, number},
+                        LBM_ALERT_LIST(ROW_LBM_ALERT_LIST)
+#undef ROW_LBM_ALERT_LIST
 #define ROW_LBM_MOVE_REASON_LIST(id, number, ...) {"move reason", #id, number},
-                    LBM_MOVE_REASON_LIST(ROW_LBM_MOVE_REASON_LIST)
+                            LBM_MOVE_REASON_LIST(ROW_LBM_MOVE_REASON_LIST)
 #undef ROW_LBM_MOVE_REASON_LIST
 #define ROW_LBM_MOVE_STATE_LIST(id, number, ...) {"move state", #id, number},
-                        LBM_MOVE_STATE_LIST(ROW_LBM_MOVE_STATE_LIST)
+                                LBM_MOVE_STATE_LIST(ROW_LBM_MOVE_STATE_LIST)
 #undef ROW_LBM_MOVE_STATE_LIST
 #define ROW_LBM_STAGE_LIST(id, number, ...) {"stage", #id, number},
-                            LBM_STAGE_LIST(ROW_LBM_STAGE_LIST)
+                                    LBM_STAGE_LIST(ROW_LBM_STAGE_LIST)
 #undef ROW_LBM_STAGE_LIST
 #define ROW_LBM_JOB_STATE_LIST(id, number, ...) {"job state", #id, number},
-                                LBM_JOB_STATE_LIST(ROW_LBM_JOB_STATE_LIST)
+                                        LBM_JOB_STATE_LIST(ROW_LBM_JOB_STATE_LIST)
 #undef ROW_LBM_JOB_STATE_LIST
 #define ROW_LBM_MEMBER_STATE_LIST(id, number, ...) {"member state", #id, number},
-                                    LBM_MEMBER_STATE_LIST(ROW_LBM_MEMBER_STATE_LIST)
+                                            LBM_MEMBER_STATE_LIST(ROW_LBM_MEMBER_STATE_LIST)
 #undef ROW_LBM_MEMBER_STATE_LIST
 #define ROW_LBM_ERR_LIST(id, number, ...) {"error", #id, number},
-                                        LBM_ERR_LIST(ROW_LBM_ERR_LIST)
+                                                LBM_ERR_LIST(ROW_LBM_ERR_LIST)
 #undef ROW_LBM_ERR_LIST
 #define ROW_LBM_EXIT_LIST(id, number, ...) {"exit status", #id, number},
-                                            LBM_EXIT_LIST(ROW_LBM_EXIT_LIST)
+                                                    LBM_EXIT_LIST(ROW_LBM_EXIT_LIST)
 #undef ROW_LBM_EXIT_LIST
-                                                {"job policy", "DEFAULT", LBM_JOB_POLICY_DEFAULT},
+                                                        {"job policy", "DEFAULT", LBM_JOB_POLICY_DEFAULT},
     {"job policy", "NONE", LBM_JOB_POLICY_NONE},
     {"job policy", "FIRST", LBM_JOB_POLICY_FIRST},
     {"gate", "COOLDOWN", LBM_GATE_COOLDOWN},
@@ -211,6 +234,9 @@ static const struct number present[] = {
     {"program status", "USAGE", LBM_STATUS_USAGE},
     {"program status", "UNREACHABLE", LBM_STATUS_UNREACHABLE},
     {"program status", "TIMED_OUT", LBM_STATUS_TIMED_OUT},
+    {"program status", "DEGRADED", LBM_STATUS_DEGRADED},
+    {"program status", "LOST", LBM_STATUS_LOST},
+    {"program status", "DENIED", LBM_STATUS_DENIED},
     {"bound of a log entry", "HOSTS_MAX", LBM_HOSTS_MAX},
     {"bound of a log entry", "JOBS_MAX", LBM_JOBS_MAX},
     {"bound of a log entry", "VERTICES_MAX", LBM_VERTICES_MAX},

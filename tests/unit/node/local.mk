@@ -5,7 +5,7 @@ unit_node_short_tests = tests/unit/node/test_admin tests/unit/node/test_starts \
 	tests/unit/node/test_ingest tests/unit/node/test_liar tests/unit/node/test_log tests/unit/node/test_network \
 	tests/unit/node/test_node tests/unit/node/test_query tests/unit/node/test_record_packed \
 	tests/unit/node/test_rights tests/unit/node/test_rounds tests/unit/node/test_shard \
-	tests/unit/node/test_throttle tests/unit/node/test_view tests/unit/node/test_view_cache \
+	tests/unit/node/test_summary tests/unit/node/test_throttle tests/unit/node/test_view tests/unit/node/test_view_cache \
 	tests/unit/node/test_view_sites tests/unit/node/test_view_snapshot
 # Minutes under sanitizers: scripts/nightly runs them there.
 unit_node_long_tests = tests/unit/node/test_load tests/unit/node/test_load_policies tests/unit/node/test_node_swarm
@@ -56,6 +56,10 @@ tests_unit_node_test_query_SOURCES = tests/unit/node/test_query.c tests/unit/nod
 	tests/unit/node/cluster_fixture.h
 tests_unit_node_test_query_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
 tests_unit_node_test_query_LDADD = $(tests_unit_node_test_node_LDADD)
+tests_unit_node_test_summary_SOURCES = tests/unit/node/test_summary.c tests/unit/node/cluster_fixture.c \
+	tests/unit/node/cluster_fixture.h
+tests_unit_node_test_summary_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
+tests_unit_node_test_summary_LDADD = $(tests_unit_node_test_node_LDADD)
 tests_unit_node_test_ingest_SOURCES = tests/unit/node/test_ingest.c tests/unit/node/cluster_fixture.c \
 	tests/unit/node/cluster_fixture.h
 tests_unit_node_test_ingest_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
@@ -129,7 +133,7 @@ $(tests_unit_node_test_view_OBJECTS) $(tests_unit_node_test_view_sites_OBJECTS) 
 	$(tests_unit_node_test_query_OBJECTS) $(tests_unit_node_test_ingest_OBJECTS) \
 	$(tests_unit_node_test_edges_OBJECTS) $(tests_unit_node_test_starts_OBJECTS) \
 	$(tests_unit_node_test_diffuse_OBJECTS) $(tests_unit_node_test_tree_OBJECTS) \
-	$(tests_unit_node_test_network_OBJECTS) \
+	$(tests_unit_node_test_network_OBJECTS) $(tests_unit_node_test_summary_OBJECTS) \
 	$(tests_unit_node_test_throttle_OBJECTS) $(tests_unit_node_test_load_OBJECTS) \
 	$(tests_unit_node_test_remap_OBJECTS) $(tests_unit_node_test_admin_OBJECTS) \
 	$(tests_unit_node_test_log_OBJECTS) $(tests_unit_node_test_node_OBJECTS): $(pb_headers)

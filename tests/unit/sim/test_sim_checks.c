@@ -343,10 +343,67 @@ tokens_that_fall_or_repeat_are_seen(void **state)
     }
 }
 
+/* ---- what is said of jobs, and requests ------------------------------------------------------------------
+ */
+
+static void
+a_job_that_is_called_well_while_vertices_are_idle_is_seen(void **state)
+{
+    (void)state;
+    for (int how = 0; how < 4; how++) {
+        struct truth truth[2] = {{.idle_us = 0}, {.idle_us = SECOND}};
+        struct guest guest = {.n = 2, .vertex = truth, .was_whole = how != 3};
+        struct check check = {.n_hosts = 1};
+        struct lbm_job_summary summary = {.condition =
+                                              how == 1 ? LBM_CONDITION_DEGRADED : LBM_CONDITION_WELL};
+        check_summary(&check, 0, &guest, &summary, SECOND);
+        check_summary(&check, 0, &guest, &summary, 7 * SECOND); /* it may not know yet */
+        assert_string_equal(check.invariant, "");
+        if (how == 2)
+            check_summary(&check, 0, &guest, NULL, 7 * SECOND + 1); /* it does not say so all the time */
+        check_summary(&check, 0, &guest, &summary, 8 * SECOND);
+        assert_string_equal(check.invariant, how == 0 ? "I17" : "");
+        free(guest.well_us);
+    }
+}
+
+static void
+a_request_that_is_carried_out_after_its_end_is_seen(void **state)
+{
+    (void)state;
+    for (int how = 0; how < 4; how++) {
+        struct check check = {.external = how == 3};
+        check_request_begins(&check, 7, 10 * SECOND);
+        if (how == 1)
+            check_request_is_void(&check, 7);
+        check_request_ordered(&check, 8, 0, 20 * SECOND); /* another one */
+        assert_string_equal(check.invariant, "");
+        check_request_ordered(&check, 7, 0, how == 2 || how == 3 ? 11 * SECOND : 9 * SECOND);
+        assert_string_equal(check.invariant, how == 1 || how == 2 ? "I18" : "");
+        lbm_vec_free(&check.requests);
+    }
+}
+
+static void
+a_request_that_is_called_void_and_was_carried_out_is_seen(void **state)
+{
+    (void)state;
+    struct check check = {0};
+    check_request_begins(&check, 7, 10 * SECOND);
+    check_request_ordered(&check, 7, 0, 9 * SECOND);
+    assert_string_equal(check.invariant, "");
+    check_request_is_void(&check, 7);
+    assert_string_equal(check.invariant, "I18");
+    lbm_vec_free(&check.requests);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_job_that_is_called_well_while_vertices_are_idle_is_seen),
+        cmocka_unit_test(a_request_that_is_carried_out_after_its_end_is_seen),
+        cmocka_unit_test(a_request_that_is_called_void_and_was_carried_out_is_seen),
         cmocka_unit_test(a_vertex_that_only_a_replica_has_exists),
         cmocka_unit_test(a_vertex_let_go_of_before_another_has_it_is_lost),
         cmocka_unit_test(another_adjacency_or_work_is_seen),
