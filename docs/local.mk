@@ -5,7 +5,7 @@ man_sources = docs/man/lbctl.1.scd docs/man/lbmapd.8.scd docs/man/lbmapd.conf.5.
 man_MANS = docs/man/lbctl.1 docs/man/lbmapd.8 docs/man/lbmapd.conf.5 docs/man/lbsim.1 docs/man/lbpapers.1
 # Programs to begin with, for those who link liblbmap.
 examplesdir = $(docdir)/examples
-dist_examples_DATA = docs/examples/owned.c docs/examples/steps.c
+dist_examples_DATA = docs/examples/heat.c docs/examples/owned.c docs/examples/steps.c
 SUFFIXES = .scd
 .scd:
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(SCDOC) <$< >$@.tmp && mv $@.tmp $@

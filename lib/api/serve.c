@@ -16,6 +16,7 @@
 
 #include "api/call.h"
 #include "api/page.h"
+#include "api/peers.h"
 #include "api/returns.h"
 #include "base/check.h"
 #include "base/idmap.h"
@@ -26,6 +27,9 @@ enum {
     LOOK_MS = 100,     /* between looks at the page and for the daemon while waiting */
     DYING_US = 500000, /* from the end of a dying process's connections to that of its locks, at most */
 };
+
+/* Of the first program that this library serves: up to `edges`. */
+#define LEAST_CALLBACKS offsetof(struct lbmap_callbacks, peer_up)
 
 _Static_assert(LBMAP_PAYLOAD_MAX == LBM_PAYLOAD_MAX, "the daemon takes as much");
 
@@ -48,6 +52,7 @@ struct lbm_service {
     int too_long;                          /* a payload that was released is, and is not kept */
     struct lbm_returns with_payload, bare; /* of the dispatch in flight */
     LBM_VEC(struct lbmap_edge) edges;      /* of the vertex that is told of */
+    struct lbm_note note;                  /* that is published */
 };
 
 /* ---- what is held ----------------------------------------------------------------------------------- */
@@ -278,8 +283,12 @@ attach(struct lbmap *map)
     request.what_case = LBM__REQUEST__WHAT_STATUS;
     request.status = &empty;
     err = lbm_api_call(map, &request, NULL, NULL);
+    if (err == LBM_OK && (err = find_refusal(map)) != LBM_OK)
+        return err;
     if (err == LBM_OK)
-        return find_refusal(map);
+        err = lbm_api_peers_again(map, &s->note);
+    if (err == LBM_OK)
+        return LBM_OK;
     map->ended_here = map->fd >= 0 ? 1 : map->ended_here;
     lbm_api_disconnect(map); /* it may serve us now, and nobody would listen */
     return err;
@@ -292,13 +301,18 @@ lbmap_serve(struct lbmap *map, const struct lbmap_callbacks *callbacks)
     if (map->job[0] == '\0' || map->service != NULL)
         err = lbm_api_fail(map, LBM_E_STATE,
                            map->service != NULL ? "a job is served already" : "no job is attached");
+    else if (callbacks->size < LEAST_CALLBACKS)
+        err =
+            lbm_api_fail(map, LBM_E_RANGE, "size of the callbacks is %zu, not sizeof(struct lbmap_callbacks)",
+                         callbacks->size);
     else if (callbacks->acquire == NULL || callbacks->release == NULL || callbacks->revoked == NULL)
         err = lbm_api_fail(map, LBM_E_RANGE, "a callback is missing");
     else if ((map->service = lbm_alloc(1, sizeof *map->service)) == NULL)
         err = lbm_api_fail(map, LBM_E_NOMEM, "no memory to serve a job");
     if (err != LBM_OK)
         return (enum lbmap_error)err;
-    map->service->callbacks = *callbacks;
+    memcpy(&map->service->callbacks, callbacks,
+           callbacks->size < sizeof *callbacks ? callbacks->size : sizeof *callbacks);
     map->service->page.fd = -1;
     err = attach(map);
     if (err != LBM_OK)
@@ -321,7 +335,7 @@ acquire_one(struct lbm_service *s, uint32_t vertex, uint64_t token, struct lbmap
         return;
     }
     s->held.at[s->held.n++] = held;
-    s->callbacks.acquire(s->callbacks.context, vertex, token, payload);
+    s->callbacks.acquire(s->callbacks.context, vertex, token, &payload);
 }
 
 /* Edges of vertices; those that are not held any more are passed over. */
@@ -334,7 +348,8 @@ tell_edges(struct lbm_service *s, const Lbm__Neighbours *of)
             continue;
         s->edges.n = 0;
         for (size_t k = at; k < at + of->degree[i]; k++) {
-            struct lbmap_edge edge = {of->neighbour[k], of->weight[k]};
+            struct lbmap_edge edge = {of->neighbour[k], of->weight[k],
+                                      of->n_host != 0 ? of->host[k] : LBMAP_NOWHERE};
             if (lbm_vec_push(&s->edges, edge) != LBM_OK) {
                 s->short_of_memory = 1;
                 return;
@@ -374,7 +389,7 @@ release(struct lbmap *map, const Lbm__Release *release)
         struct lbmap_payload payload = {NULL, 0};
         if (at != LBM_NONE) {
             forget(s, at);
-            payload = s->callbacks.release(s->callbacks.context, release->vertex[i], release->token[i]);
+            s->callbacks.release(s->callbacks.context, release->vertex[i], release->token[i], &payload);
         }
         int kept = payload.bytes == NULL || payload.len > LBM_PAYLOAD_MAX;
         if (payload.bytes != NULL && kept) {
@@ -408,6 +423,8 @@ handle_pushed(struct lbmap *map)
             release(map, chunk->release);
         else if (chunk->what_case == LBM__RESPONSE__WHAT_NEIGHBOURS)
             tell_edges(s, chunk->neighbours);
+        else
+            lbm_api_peers_take(&s->callbacks, chunk);
     }
     drop_pushed(s);
     if (err != LBM_OK)
@@ -509,6 +526,12 @@ int
 lbmap_events(const struct lbmap *map)
 {
     return map->fd >= 0 ? LBMAP_READ : 0;
+}
+
+struct lbm_note *
+lbm_api_serve_note(struct lbmap *map)
+{
+    return map->service != NULL ? &map->service->note : NULL;
 }
 
 /* ---- changes -------------------------------------------------------------------------------- */

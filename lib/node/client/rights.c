@@ -65,6 +65,8 @@ static const struct right {
     {LBM__REQUEST__WHAT_LOAD, SERVES, "serve a job", NULL},
     {LBM__REQUEST__WHAT_IDS, SERVES, "serve a job", NULL},
     {LBM__REQUEST__WHAT_CHANGE, SERVES, "serve a job", NULL},
+    {LBM__REQUEST__WHAT_PUBLISH, SERVES, "serve a job", NULL},
+    {LBM__REQUEST__WHAT_POST, SERVES, "serve a job", NULL},
     {LBM__REQUEST__WHAT_HOST_CHANGE, ADMINISTERS, "change hosts", NULL},
     {LBM__REQUEST__WHAT_PROMOTE, ADMINISTERS, "promote a host", NULL},
     {LBM__REQUEST__WHAT_ADMIT, ADMINISTERS, "admit hosts", NULL},

@@ -36,19 +36,19 @@ struct scene {
 };
 
 static void
-on_acquire(void *context, uint32_t vertex, uint64_t token, struct lbmap_payload payload)
+on_acquire(void *context, uint32_t vertex, uint64_t token, const struct lbmap_payload *payload)
 {
     struct scene *scene = context;
-    lbm_buf_printf(&scene->told, "acquire %u %d \"%.*s\"; ", vertex, (int)token, (int)payload.len,
-                   (const char *)payload.bytes);
+    lbm_buf_printf(&scene->told, "acquire %u %d \"%.*s\"; ", vertex, (int)token, (int)payload->len,
+                   (const char *)payload->bytes);
 }
 
-static struct lbmap_payload
-on_release(void *context, uint32_t vertex, uint64_t token)
+static void
+on_release(void *context, uint32_t vertex, uint64_t token, struct lbmap_payload *payload)
 {
     struct scene *scene = context;
     lbm_buf_printf(&scene->told, "release %u %d; ", vertex, (int)token);
-    return scene->returned;
+    *payload = scene->returned;
 }
 
 static void
@@ -106,8 +106,11 @@ expect_count(struct daemon *daemon, const size_t *count, size_t n)
 static enum lbmap_error
 serve(struct scene *scene)
 {
-    const struct lbmap_callbacks callbacks = {
-        .context = scene, .acquire = on_acquire, .release = on_release, .revoked = on_revoked};
+    const struct lbmap_callbacks callbacks = {.size = sizeof(struct lbmap_callbacks),
+                                              .context = scene,
+                                              .acquire = on_acquire,
+                                              .release = on_release,
+                                              .revoked = on_revoked};
     return lbmap_serve(scene->map, &callbacks);
 }
 
@@ -177,7 +180,8 @@ static void
 edges_are_told_of_what_is_held(void **state)
 {
     struct scene *scene = *state;
-    const struct lbmap_callbacks callbacks = {.context = scene,
+    const struct lbmap_callbacks callbacks = {.size = sizeof(struct lbmap_callbacks),
+                                              .context = scene,
                                               .acquire = on_acquire,
                                               .release = on_release,
                                               .revoked = on_revoked,
@@ -515,7 +519,7 @@ static void
 what_cannot_be_served_is_refused(void **state)
 {
     struct scene *scene = *state;
-    const struct lbmap_callbacks none = {.context = scene};
+    const struct lbmap_callbacks none = {.size = sizeof(struct lbmap_callbacks), .context = scene};
     struct lbmap *fresh = NULL;
     assert_int_equal(lbmap_serve(scene->map, &none), LBMAP_E_RANGE);
     assert_int_equal(lbmap_dispatch(scene->map, 0), LBMAP_E_STATE);
@@ -532,8 +536,11 @@ what_cannot_be_served_is_refused(void **state)
     lbmap_close(scene->map);
     scene->map = NULL;
     assert_int_equal(lbmap_open(scene->daemon.path, &fresh), LBMAP_OK);
-    const struct lbmap_callbacks callbacks = {
-        .context = scene, .acquire = on_acquire, .release = on_release, .revoked = on_revoked};
+    const struct lbmap_callbacks callbacks = {.size = sizeof(struct lbmap_callbacks),
+                                              .context = scene,
+                                              .acquire = on_acquire,
+                                              .release = on_release,
+                                              .revoked = on_revoked};
     assert_int_equal(lbmap_serve(fresh, &callbacks), LBMAP_E_STATE); /* no job */
     lbmap_close(fresh);
 }
