@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* heat_alone GRAPH STEPS: the steps of docs/examples/heat.c over all vertices of a graph in METIS format, in
  * one loop, on standard output: what lbmap_steps must give. Vertices and edges without weights. */
+int heat_main(int argc, char **argv); /* the main of the example */
 #define main heat_main
 #include "docs/examples/heat.c"
 #undef main
