@@ -43,16 +43,11 @@ int
 main(int argc, char **argv)
 {
     char message[256] = "usage: heat JOB STEPS FILE [SOCKET]";
-    if (argc == 4 || argc == 5) {
-        const struct lbmap_steps heat = {.size = sizeof heat,
-                                         .job = argv[1],
-                                         .steps = strtoull(argv[2], NULL, 10),
-                                         .socket_path = argv[4],
-                                         .context = argv[3],
-                                         .state_size = sizeof(double),
-                                         .init = begin,
-                                         .step = flow,
-                                         .result = write_one};
+    struct lbmap_steps heat = {.size = sizeof heat, .state_size = sizeof(double)};
+    heat.init = begin, heat.step = flow, heat.result = write_one;
+    if (argc >= 4 && argc <= 5) {
+        heat.job = argv[1], heat.steps = strtoull(argv[2], NULL, 10), heat.context = argv[3];
+        heat.socket_path = argv[4];
         if (lbmap_steps(&heat, message, sizeof message) == LBMAP_OK)
             return 0;
     }

@@ -1,7 +1,7 @@
 # tests/cluster
 # Real daemons on this machine: sixteen at most. How long a script measures is in its environment.
 check_PROGRAMS += docs/examples/heat docs/examples/owned docs/examples/steps tests/cluster/drifter \
-	tests/cluster/heat_alone tests/cluster/linker tests/cluster/refiner tests/cluster/talker tests/cluster/worker
+	tests/cluster/heat_alone tests/cluster/heat_paced tests/cluster/linker tests/cluster/refiner tests/cluster/talker tests/cluster/worker
 cluster_scripts = tests/cluster/adapt.sh tests/cluster/api.sh tests/cluster/approve.sh tests/cluster/authority.sh \
 	tests/cluster/chaos.sh tests/cluster/cluster.sh tests/cluster/crash.sh tests/cluster/daemon.sh \
 	tests/cluster/delay.sh tests/cluster/diffuse.sh tests/cluster/disk.sh tests/cluster/drift.sh \
@@ -35,6 +35,8 @@ docs_examples_heat_SOURCES = docs/examples/heat.c
 docs_examples_heat_LDADD = liblbmap.la
 tests_cluster_heat_alone_SOURCES = tests/cluster/heat_alone.c
 tests_cluster_heat_alone_LDADD = liblbmap.la
+tests_cluster_heat_paced_SOURCES = tests/cluster/heat_paced.c
+tests_cluster_heat_paced_LDADD = liblbmap.la
 docs_examples_owned_SOURCES = docs/examples/owned.c
 docs_examples_owned_LDADD = liblbmap.la
 docs_examples_steps_SOURCES = docs/examples/steps.c
