@@ -65,7 +65,7 @@ struct lbmap_steps {
     uint64_t steps;          /* how many each vertex does */
     size_t state_size;       /* bytes of a state, 1 or more; the most that one has, if `length` is given */
     uint32_t keep; /* steps from checkpoint to checkpoint of a vertex; 0: 32, or as many as fit. After a
-                      loss so many are done again, and up to three times as many states are kept of a
+                      loss that many are done again, and up to three times as many states are kept of a
                       vertex: (3 keep + 3) (state_size + 4) + 32 is LBMAP_PAYLOAD_MAX at most */
     void *context; /* passed on */
 

@@ -9,51 +9,21 @@
 
 #include "api/serve.h"
 
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "api/call.h"
-#include "api/page.h"
-#include "api/peers.h"
-#include "api/returns.h"
+#include "api/service.h"
 #include "base/check.h"
-#include "base/idmap.h"
-#include "base/mem.h"
 #include "lbmap.h"
 
-enum {
-    LOOK_MS = 100,     /* between looks at the page and for the daemon while waiting */
-    DYING_US = 500000, /* from the end of a dying process's connections to that of its locks, at most */
-};
+enum { LOOK_MS = 100 }; /* between looks at the page and for the daemon while waiting */
 
 /* Of the first program that this library serves: up to `edges`. */
 #define LEAST_CALLBACKS offsetof(struct lbmap_callbacks, peer_up)
 
 _Static_assert(LBMAP_PAYLOAD_MAX == LBM_PAYLOAD_MAX, "the daemon takes as much");
-
-struct held {
-    uint32_t vertex;
-    uint64_t token;
-};
-
-struct lbm_service {
-    struct lbmap_callbacks callbacks;
-    LBM_VEC(struct held) held;
-    struct lbm_idmap slot;           /* vertex to index in held */
-    LBM_VEC(Lbm__Response *) pushed; /* not looked at yet, oldest first */
-    struct lbm_page page;
-    uint64_t life;    /* of the daemon that was attached to */
-    uint64_t term;    /* in which all that is held was acquired */
-    int64_t ended_us; /* when the connection was first seen to have ended; 0: it has not */
-    int lost;         /* all that is held is; it is yet to be revoked */
-    int short_of_memory;
-    int too_long;                          /* a payload that was released is, and is not kept */
-    struct lbm_returns with_payload, bare; /* of the dispatch in flight */
-    LBM_VEC(struct lbmap_edge) edges;      /* of the vertex that is told of */
-    struct lbm_note note;                  /* that is published */
-};
 
 /* ---- what is held ----------------------------------------------------------------------------------- */
 
@@ -116,58 +86,6 @@ lbm_api_serve_end(struct lbmap *map)
 
 /* ---- the lease ----------------------------------------------------------------------------------------- */
 
-/* The other side has closed the connection, or is gone. */
-static int
-has_hung_up(const struct lbmap *map)
-{
-    struct pollfd end = {.fd = map->fd, .events = 0};
-    return map->fd >= 0 && poll(&end, 1, 0) > 0 && (end.revents & (POLLHUP | POLLERR)) != 0;
-}
-
-/* What the daemon thinks of us, by the connection. */
-enum standing {
-    STANDING_GOOD,   /* connected, or the daemon is dead: the page holds */
-    STANDING_UNSURE, /* the connection ended, and the daemon may be dying just now */
-    STANDING_CUT_OFF /* the daemon goes on without us */
-};
-
-/* A process that dies lets go of its sockets and of its lock one after the other. */
-static enum standing
-judge_standing(const struct lbmap *map, const struct lbm_lease_page *lease, int64_t now_us)
-{
-    struct lbm_service *s = map->service;
-    if (map->fd < 0 && map->ended_here)
-        return STANDING_CUT_OFF;
-    int has_ended = map->fd < 0 || has_hung_up(map);
-    if (!has_ended || lease->life != s->life || !lbm_page_is_written(&s->page)) {
-        s->ended_us = 0;
-        return STANDING_GOOD;
-    }
-    if (s->ended_us == 0)
-        s->ended_us = now_us;
-    return now_us - s->ended_us < DYING_US ? STANDING_UNSURE : STANDING_CUT_OFF;
-}
-
-enum lbmap_lease
-lbmap_lease_valid(struct lbmap *map)
-{
-    struct lbm_service *s = map->service;
-    struct lbm_lease_page lease;
-    if (s == NULL || s->lost)
-        return LBMAP_LOST;
-    enum lbm_err err = lbm_lease_page_get(s->page.mapping, &lease);
-    if (err == LBM_E_BUSY)
-        return LBMAP_STOP;
-    int64_t now_us = lbm_page_now_us();
-    enum standing standing = judge_standing(map, &lease, now_us);
-    s->lost =
-        err != LBM_OK || lease.term != s->term || now_us >= lease.deadline_us || standing == STANDING_CUT_OFF;
-    if (s->lost)
-        return LBMAP_LOST;
-    return standing == STANDING_GOOD && now_us < lease.deadline_us - LBM_LEASE_STOP_US ? LBMAP_WORK
-                                                                                       : LBMAP_STOP;
-}
-
 /* Revoke what is lost, and go on with the term that there is now. A daemon that did not notice that the lease
  * was over (it stood still) is told what nobody works on any more.
  * Returns 0 while the page cannot be read: then nothing the daemon says can be judged. */
@@ -176,7 +94,7 @@ settle_losses(struct lbmap *map)
 {
     struct lbm_service *s = map->service;
     struct lbm_lease_page lease;
-    enum lbmap_lease valid = lbmap_lease_valid(map);
+    enum lbmap_lease valid = s->lost ? LBMAP_LOST : lbm_api_lease_look(map);
     enum lbm_err err = lbm_lease_page_get(s->page.mapping, &lease);
     if (valid != LBMAP_LOST)
         return err == LBM_OK;
@@ -188,7 +106,7 @@ settle_losses(struct lbmap *map)
     }
     revoke_from(s, 0);
     (void)lbm_returns_send(map, &s->bare, s->term); /* now: they belong to the term that is over */
-    if (err != LBM_OK || judge_standing(map, &lease, lbm_page_now_us()) != STANDING_GOOD)
+    if (err != LBM_OK || !lbm_api_lease_is_good(map, &lease))
         return 0; /* until there is a page again, and a daemon */
     s->term = lease.term;
     s->lost = 0;
@@ -270,6 +188,7 @@ attach(struct lbmap *map)
     revoke_from(s, LBM_ROWS_MAX); /* no more can be named */
     s->term = lease.term;
     s->life = lease.life;
+    s->fresh_us = 0;
     s->lost = s->short_of_memory = 0;
     s->ended_us = 0;
     drop_pushed(s);

@@ -282,9 +282,10 @@ on_acquire(void *context, uint32_t vertex, uint64_t token, const struct lbmap_pa
     } else {
         enum lbm_err err = lbm_line_unpack(line, payload, steps->program.state_size);
         if (err == LBM_E_CORRUPT)
-            lbm_steps_fail(steps, LBMAP_E_CORRUPT,
-                           "vertex %u: what is kept of it is not of this program; submit the job anew",
-                           vertex);
+            lbm_steps_fail(
+                steps, LBMAP_E_CORRUPT,
+                "vertex %u: what is kept of it is not of this program; cancel the job and submit it again",
+                vertex);
         else if (err != LBM_OK)
             lbm_steps_fail(steps, LBMAP_E_NOMEM, "no memory for vertex %u", vertex);
         else if (lbm_line_step(line) > steps->program.steps)

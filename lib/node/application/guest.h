@@ -45,7 +45,7 @@ void lbm_application_on_post(struct lbm_node *node, const Lbm__Peer *message);
 void lbm_application_place_left(struct lbm_node *node, uint64_t job);
 /* A job is deleted: nobody serves it. */
 void lbm_application_places_deleted(struct lbm_node *node, uint64_t job);
-/* Tell this host's places again, forget those of hosts that are silent. */
+/* Tell this host's places again, forget those of hosts that are lost. */
 void lbm_application_places_timer(struct lbm_node *node);
 /* Time, us, at which lbm_application_places_timer has something to do; INT64_MAX: none. */
 int64_t lbm_application_places_deadline(const struct lbm_node *node);

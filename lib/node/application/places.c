@@ -190,7 +190,7 @@ lbm_application_places_deleted(struct lbm_node *node, uint64_t job)
 /* ---- in time ------------------------------------------------------------------------------------------ */
 
 static int
-is_silent(const struct lbm_node *node, const struct place *place)
+is_lost(const struct lbm_node *node, const struct place *place)
 {
     const struct lbm_member *member = lbm_view_member(&node->view, place->host);
     return member == NULL || !lbm_view_participates(member) ||
@@ -207,7 +207,7 @@ lbm_application_places_timer(struct lbm_node *node)
         struct place *place = &node->places.at[i];
         if (place->host == node->host) {
             tell_members(node, place);
-        } else if (place->present && is_silent(node, place)) {
+        } else if (place->present && is_lost(node, place)) {
             place->present = 0;
             changed(node, place);
         }

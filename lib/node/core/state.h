@@ -359,7 +359,7 @@ struct lbm_node {
     LBM_VEC(struct application) applications;
     LBM_VEC(struct checkpoint) checkpoints;
     LBM_VEC(struct place) places;
-    int64_t places_us; /* when to tell this host's again, and look who is silent */
+    int64_t places_us; /* when to tell this host's again, and look who is lost */
     LBM_VEC(struct id_wait) id_waits;
     LBM_VEC(struct edge_answer) edge_answers;
     uint64_t life;              /* drawn when it started */
