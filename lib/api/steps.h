@@ -134,15 +134,61 @@ void lbm_mail_flush(struct lbm_steps *steps);
 /* A message from another program: bytes that make no sense are dropped. */
 void lbm_mail_take(struct lbm_steps *steps, uint32_t host, const uint8_t *bytes, size_t n);
 
-/* ---- steps.c ---- */
+/* ---- steps_vertices.c ---- */
 
-/* A state of another host's vertex has come; takes it. */
+int lbm_steps_is_done(const struct lbm_steps *steps, const struct lbm_line *line); /* an own one: all steps */
+/* Put an own line into the queue of those that can do a step, if it can. */
+void lbm_steps_consider(struct lbm_steps *steps, struct lbm_line *line);
+/* An own line has another step, or neighbours' states have gone or come at once: count those that are here.
+ */
+void lbm_steps_count(struct lbm_steps *steps, struct lbm_line *line);
+/* One more state of this line has come, or was made: whoever waited for it may go on. */
+void lbm_steps_grown(struct lbm_steps *steps, struct lbm_line *line);
+/* Drop states of an own line that no neighbour can need again. */
+void lbm_steps_drop_old(struct lbm_steps *steps, struct lbm_line *line);
+/* The same of another host's line: those that users here have all passed. */
+void lbm_steps_drop_passed(struct lbm_line *line);
+/* It is known that a vertex begins there or later. */
+void lbm_steps_set_durable(struct lbm_steps *steps, struct lbm_line *line, uint64_t durable);
+/* Callbacks of lbmap_serve. */
+void lbm_steps_on_acquire(void *context, uint32_t vertex, uint64_t token,
+                          const struct lbmap_payload *payload);
+void lbm_steps_on_release(void *context, uint32_t vertex, uint64_t token, struct lbmap_payload *payload);
+void lbm_steps_on_revoked(void *context, uint32_t vertex, uint64_t token);
+void lbm_steps_on_edges(void *context, uint32_t vertex, uint64_t token, const struct lbmap_edge *edges,
+                        size_t n);
+
+/* ---- steps_others.c ---- */
+
+enum { HOSTS_OF_ONE = 64 }; /* neighbours at more hosts ask for what they miss */
+
+/* Hosts of the neighbours of an own line, each once. Returns how many, at most max. */
+size_t lbm_steps_hosts(const struct lbm_line *line, uint32_t *host, size_t max);
+/* A state of another host's vertex has come, or NULL: only how far it is kept; takes it. */
 void lbm_steps_heard(struct lbm_steps *steps, uint32_t host, uint32_t vertex, uint64_t step, uint64_t durable,
                      struct lbm_state *state);
 /* `vertex` is at that host and wants states of `other`, from that step on. */
 void lbm_steps_wanted(struct lbm_steps *steps, uint32_t host, uint32_t vertex, uint64_t durable,
                       uint32_t other, uint64_t from);
+/* Vertices that have just come tell their neighbours where they are, and ask for what they need. */
+void lbm_steps_greet(struct lbm_steps *steps);
+/* Ask for what own lines wait for: a neighbour's state, or word that one is kept. */
+void lbm_steps_look(struct lbm_steps *steps, int64_t now_ms);
+/* Callbacks of lbmap_serve. */
+void lbm_steps_on_message(void *context, uint32_t host, const void *bytes, size_t n);
+void lbm_steps_on_peer_up(void *context, const struct lbmap_peer *peer);
+void lbm_steps_on_peer_down(void *context, uint32_t host);
+
+/* ---- steps_end.c ---- */
+
+/* Make checkpoints of own lines if some are due. Blocks until they are kept. */
+void lbm_steps_keep(struct lbm_steps *steps, int64_t now_ms);
+/* A last state, from the program at that host; takes it. */
 void lbm_steps_collect(struct lbm_steps *steps, uint32_t host, uint32_t vertex, struct lbm_state *state);
-void lbm_steps_collected(struct lbm_steps *steps, uint32_t vertex);
+void lbm_steps_collected(struct lbm_steps *steps, uint32_t vertex); /* the collector has it */
+/* Tell the collector of own lines that are done and kept. */
+void lbm_steps_tell(struct lbm_steps *steps, int64_t now_ms);
+/* All last states are here: hand them out, and tell everybody that there is nothing left to do. */
+void lbm_steps_finish(struct lbm_steps *steps);
 
 #endif
