@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# docs/examples/heat.c on sixteen real daemons, a program on each host. While it runs two programs are killed and started
-# again, a host joins, another one drains, and a third is lost for good with its program and its files. The temperatures
-# are those of one loop over all vertices (heat_alone.c), bit for bit.
+# docs/examples/heat.c on sixteen real daemons, a program on each host. While it runs two programs are killed and
+# started again, a host joins, another one drains, and a third is lost for good with its program and its files. The
+# temperatures are those of one loop over all vertices (heat_alone.c), bit for bit.
 #   HEAT_RUNS   how often (1)
 #   HEAT_STEPS  steps of a vertex (300)
 #   HEAT_SEED   which hosts, and which mesh
@@ -47,7 +47,7 @@ have_ended() {
     local host
     for host; do [ -s "$scratch/status.$host" ] || return 1; done
 }
-# Three different hosts of 1 .. 15.
+# Four different hosts of 1 .. 15.
 choose() { seq 1 $((hosts - 1)) | shuf -n 4 --random-source=<(yes "$RANDOM") | tr '\n' ' '; }
 
 # run NUMBER
@@ -90,7 +90,7 @@ run() {
         bad "run $1: the programs do not end"
     fi
     if cmp "$scratch/field.0" "$scratch/alone"; then
-        ok "run $1: $(wc -l <"$scratch/alone") temperatures after $steps steps are those of one loop ($((SECONDS - began)) s)"
+        ok "run $1: $(wc -l <"$scratch/alone") temperatures after $steps steps are those of one loop, $((SECONDS - began)) s"
     else
         bad "run $1: temperatures differ"
     fi

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Programs that serve one job at four real daemons find each other by what they publish, hear who comes and goes, and
-# post to each other through their daemons. One that starts later hears of those that were there before, and that the job
-# is done. What a message costs is printed.
+# post to each other through their daemons. One that starts later hears of those that were there before, and that the
+# job is done. What a message costs is printed.
 . "${top_srcdir:?run by make check}/tests/cluster/cluster_lib.sh"
 poster=$top_builddir/tests/cluster/poster
 declare -A pid
@@ -19,7 +19,11 @@ post() {
 # told HOST LINE: its program says that, in time.
 told() {
     local host=$1 line=$2
-    if patiently 20 grep -qE -- "$line" "$scratch/told$host"; then ok "host $host: $line"; else bad "host $host: not $line: $(cat "$scratch/told$host" "$scratch/error$host")"; fi
+    if patiently 20 grep -qE -- "$line" "$scratch/told$host"; then
+        ok "host $host: $line"
+    else
+        bad "host $host: not $line: $(cat "$scratch/told$host" "$scratch/error$host")"
+    fi
 }
 
 start mesh:2x2
@@ -52,7 +56,8 @@ told 0 '^down 1$'
 expect "it is started again" "$lbctl" -q cluster up --dir "$dir" --daemon "$daemon"
 told 0 '^up 1 .* "second"$'
 
-patiently 20 "$poster" mesh "$dir/h3/lbmapd.sock" finish >"$scratch/output" 2>&1 || bad "finish: $(cat "$scratch/output")"
+patiently 20 "$poster" mesh "$dir/h3/lbmapd.sock" finish >"$scratch/output" 2>&1 ||
+    bad "finish: $(cat "$scratch/output")"
 told 0 '^up 3 .* "finish" finished$'
 told 1 '^up 3 .* "finish" finished$'
 post 2 late

@@ -126,7 +126,7 @@ what_is_no_payload_is_refused(void **unused)
     }
     memset(buf.at + 4, 0, 4); /* no states */
     assert_int_equal(lbm_line_unpack(line, &(struct lbmap_payload){buf.at, 16}, STATE_MAX), LBM_E_CORRUPT);
-    memset(buf.at + 4, 0xff, 12); /* so many that steps would wrap */
+    memset(buf.at + 4, 0xff, 12); /* more than there are steps */
     assert_int_equal(lbm_line_unpack(line, &(struct lbmap_payload){buf.at, buf.len}, STATE_MAX),
                      LBM_E_CORRUPT);
     lbm_buf_free(&buf);
