@@ -21,6 +21,7 @@
 #include "daemon/frames.h"
 #include "daemon/listener.h"
 #include "daemon/log.h"
+#include "wire/lease_page.h"
 
 enum fate {
     STAYS,
@@ -34,7 +35,7 @@ enum fate {
  * KEEP_IDLE_S + KEEP_TRIES * KEEP_EVERY_S. */
 enum { KEEP_IDLE_S = 60, KEEP_EVERY_S = 20, KEEP_TRIES = 3 };
 
-enum { NOTICE_US = LBM_LEASE_STOP_US + 200000 };
+enum { NOTICE_US = LBM_LEASE_STOP_US + LBM_LEASE_NOTICE_US };
 _Static_assert(NOTICE_US > LBM_LEASE_STOP_US, "an application has ended its step before it is called gone");
 
 struct client {

@@ -1,11 +1,12 @@
 # docs
 # Manual pages are written for scdoc: name.section.scd makes name.section. Each has a row in both lists.
 man_sources = docs/man/lbctl.1.scd docs/man/lbmapd.8.scd docs/man/lbmapd.conf.5.scd docs/man/lbsim.1.scd \
-	docs/man/lbpapers.1.scd
-man_MANS = docs/man/lbctl.1 docs/man/lbmapd.8 docs/man/lbmapd.conf.5 docs/man/lbsim.1 docs/man/lbpapers.1
+	docs/man/lbpapers.1.scd docs/man/lbmap_steps.3.scd
+man_MANS = docs/man/lbctl.1 docs/man/lbmapd.8 docs/man/lbmapd.conf.5 docs/man/lbsim.1 docs/man/lbpapers.1 \
+	docs/man/lbmap_steps.3
 # Programs to begin with, for those who link liblbmap.
 examplesdir = $(docdir)/examples
-dist_examples_DATA = docs/examples/owned.c docs/examples/steps.c
+dist_examples_DATA = docs/examples/heat.c docs/examples/owned.c docs/examples/steps.c
 SUFFIXES = .scd
 .scd:
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(SCDOC) <$< >$@.tmp && mv $@.tmp $@
@@ -14,7 +15,7 @@ EXTRA_DIST += $(man_sources) README.md SECURITY.md CHANGELOG.md CONTRIBUTING.md 
 	.clang-format .ci/run \
 	scripts/check scripts/demo scripts/constants scripts/cycles scripts/same scripts/deps scripts/nightly \
 	docs/architecture.md docs/formats.md docs/howto-change.md docs/glossary.md docs/papers.md docs/policies.md \
-	docs/protocol.md docs/quality.md docs/reliability.md docs/tuning.md docs/tutorial.md docs/roadmap.md \
+	docs/protocol.md docs/quality.md docs/reliability.md docs/tuning.md docs/tutorial.md docs/tutorial-application.md docs/roadmap.md \
 	docs/adr docs/example.svg
 # Drawn by bench/remap.sh -p; docs/quality.md shows it.
 EXTRA_DIST += docs/figures/remap.svg docs/figures/best.svg docs/figures/adaptive.svg

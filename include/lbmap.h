@@ -141,21 +141,34 @@ struct lbmap_payload {
 struct lbmap_edge {
     uint32_t other;  /* the vertex at the other end */
     uint32_t weight; /* bandwidth, in the units of the graph's edge weights */
+    uint32_t host;   /* that has the other end, as the daemon last heard: a hint; LBMAP_NOWHERE: not known */
+};
+
+/* A program that serves the job at another host. */
+struct lbmap_peer {
+    uint32_t host;
+    int finished;        /* nonzero: it has said that the job is done (lbmap_finish) */
+    const char *name;    /* of the host; "" if it is not known */
+    const char *address; /* of the host's daemon, "host:port"; "" if it is not known */
+    const void *note;    /* what it has published */
+    size_t note_len;
 };
 
 /* Called by lbmap_dispatch alone. They must not call functions with this handle, but lbmap_lease_valid. */
 struct lbmap_callbacks {
+    size_t size; /* sizeof(struct lbmap_callbacks): callbacks that the program does not know are not called */
     void *context; /* passed on */
 
     /* The program may work on the vertex from now on. payload: of whoever had it before, valid during the
      * call; len 0 if there is none. */
-    void (*acquire)(void *context, uint32_t vertex, uint64_t token, struct lbmap_payload payload);
+    void (*acquire)(void *context, uint32_t vertex, uint64_t token, const struct lbmap_payload *payload);
 
-    /* The vertex moves to another host: stop working on it, and return what the next one shall have. The
-     * bytes are the program's and must stay until lbmap_dispatch returns. If the lease ends before the daemon
-     * has read them, because it stands still, or it dies before it has kept them, or if they are more than
-     * LBMAP_PAYLOAD_MAX, the vertex goes on with the payload of its last checkpoint. */
-    struct lbmap_payload (*release)(void *context, uint32_t vertex, uint64_t token);
+    /* The vertex moves to another host: stop working on it, and say in *payload what the next one shall have;
+     * as it comes, *payload leaves it as it was. The bytes are the program's and must stay until
+     * lbmap_dispatch returns. If the lease ends before the daemon has read them, because it stands still, or
+     * it dies before it has kept them, or if they are more than LBMAP_PAYLOAD_MAX, the vertex goes on with
+     * the payload of its last checkpoint. */
+    void (*release)(void *context, uint32_t vertex, uint64_t token, struct lbmap_payload *payload);
 
     /* The vertex is lost: the lease was over, or the job is cancelled. What was done since the last
      * checkpoint will be done again by others. It may be acquired again, with the payload of that checkpoint.
@@ -169,11 +182,21 @@ struct lbmap_callbacks {
      * nothing new. What was told last holds, but others may change it again at any time. NULL: edges are not
      * told. */
     void (*edges)(void *context, uint32_t vertex, uint64_t token, const struct lbmap_edge *edges, size_t n);
+
+    /* Another program serves the job at that host, or has published something else: valid during the call.
+     * Called only after lbmap_publish. May be NULL, as the next two. */
+    void (*peer_up)(void *context, const struct lbmap_peer *peer);
+
+    /* It has ended, or its host does not answer. It may be up again at any time. */
+    void (*peer_down)(void *context, uint32_t host);
+
+    /* A program at that host has posted n bytes, valid during the call (lbmap_post). */
+    void (*message)(void *context, uint32_t host, const void *bytes, size_t n);
 };
 
 /* Begin to serve the attached job, for as long as the handle lives. One program on a host serves a job.
- * Errors:  LBMAP_E_STATE no job is attached, or it is served already; LBMAP_E_RANGE a callback other than
- *          `edges` is missing;
+ * Errors:  LBMAP_E_STATE no job is attached, or it is served already; LBMAP_E_RANGE acquire, release or
+ *          revoked is missing, or `size` is none;
  *          LBMAP_E_DENIED the job is another user's;
  *          LBMAP_E_BUSY another program of this host serves it; LBMAP_E_NOTFOUND it is gone; LBMAP_E_IO the
  *          daemon's lease page cannot be read. */
@@ -235,6 +258,34 @@ enum lbmap_error lbmap_report_load(struct lbmap *map, const struct lbmap_load *l
 /* The same for loads that are known, not measured, such as a number of particles: they are not smoothed but
  * hold at once. Do not set what is noisy: every change may move vertices. Errors: as above. */
 enum lbmap_error lbmap_set_load(struct lbmap *map, const struct lbmap_load *loads, size_t n);
+
+/* ---- other programs of the job ------------------------------------------------------------------------
+ *
+ * Programs that serve a job at several hosts find each other by what they publish, and may talk through the
+ * daemons: over connections that are encrypted and authenticated already, without an address or a key. */
+
+#define LBMAP_NOTE_MAX 256        /* bytes that a program publishes */
+#define LBMAP_MESSAGE_MAX 1048576 /* bytes of a message */
+
+/* Tell this note to every program that serves the job, now and in future, and hear of them by peer_up and
+ * peer_down. It is told again after the connection to the daemon was lost, until the handle is closed.
+ * Another call replaces it. Blocks until the daemon has it. In:      note [n] any bytes; n may be 0. Errors:
+ * LBMAP_E_STATE nothing is served; LBMAP_E_RANGE n is above LBMAP_NOTE_MAX; LBMAP_E_BUSY the daemon is away:
+ * told once it is back; LBMAP_E_TIMEOUT, LBMAP_E_IO, LBMAP_E_NOMEM. */
+enum lbmap_error lbmap_publish(struct lbmap *map, const void *note, size_t n);
+
+/* Send bytes to the program that serves the job at a host. Messages of one program to another arrive in
+ * order, once or not at all: they are lost when a daemon or a connection ends, when nobody serves the job
+ * there or has published, and when more is on its way than is read. Waits only while the daemon does not
+ * read. In:      bytes [n], 1 or more. Errors:  LBMAP_E_STATE nothing is served; LBMAP_E_RANGE n is 0 or
+ * above LBMAP_MESSAGE_MAX; LBMAP_E_BUSY the daemon is away: dispatch, and try again; LBMAP_E_TIMEOUT,
+ * LBMAP_E_IO, LBMAP_E_NOMEM. */
+enum lbmap_error lbmap_post(struct lbmap *map, uint32_t host, const void *bytes, size_t n);
+
+/* Say that the job is done: every program that has published hears it by peer_up, also one that starts later,
+ * as long as one daemon that has heard it lives. Nothing else follows from it; lbctl cancel ends the job.
+ * Errors:  as lbmap_publish. */
+enum lbmap_error lbmap_finish(struct lbmap *map);
 
 /* ---- a guest that changes -----------------------------------------------------------------------------
  *

@@ -21,22 +21,22 @@ struct vertex {
 };
 
 static void
-acquire(void *context, uint32_t v, uint64_t token, struct lbmap_payload payload)
+acquire(void *context, uint32_t v, uint64_t token, const struct lbmap_payload *payload)
 {
     struct vertex *vertex = (struct vertex *)context + v;
     vertex->token = token;
     vertex->count = 0;
-    if (payload.len == sizeof vertex->count)
-        memcpy(&vertex->count, payload.bytes, sizeof vertex->count);
+    if (payload->len == sizeof vertex->count)
+        memcpy(&vertex->count, payload->bytes, sizeof vertex->count);
 }
 
-static struct lbmap_payload
-release(void *context, uint32_t v, uint64_t token)
+static void
+release(void *context, uint32_t v, uint64_t token, struct lbmap_payload *payload)
 {
     struct vertex *vertex = (struct vertex *)context + v;
     (void)token;
     vertex->token = 0;
-    return (struct lbmap_payload){&vertex->count, sizeof vertex->count};
+    *payload = (struct lbmap_payload){&vertex->count, sizeof vertex->count};
 }
 
 static void
@@ -73,8 +73,11 @@ checkpoint(struct lbmap *map, const struct vertex *vertices)
 static enum lbmap_error
 work(struct lbmap *map, struct vertex *vertices)
 {
-    const struct lbmap_callbacks callbacks = {
-        .context = vertices, .acquire = acquire, .release = release, .revoked = revoked};
+    const struct lbmap_callbacks callbacks = {.size = sizeof(struct lbmap_callbacks),
+                                              .context = vertices,
+                                              .acquire = acquire,
+                                              .release = release,
+                                              .revoked = revoked};
     enum lbmap_error error = lbmap_serve(map, &callbacks);
     for (int round = 0; error == LBMAP_OK; round++) {
         error = lbmap_dispatch(map, WAIT_MS);

@@ -23,6 +23,7 @@ void lbm_page_close(struct lbm_page *page);
 /* Nonzero if the daemon that writes the page lives. */
 int lbm_page_is_written(const struct lbm_page *page);
 
-int64_t lbm_page_now_us(void); /* CLOCK_BOOTTIME, the clock of its deadline */
+int64_t lbm_page_now_us(void);    /* CLOCK_BOOTTIME, the clock of its deadline */
+int64_t lbm_page_coarse_us(void); /* CLOCK_MONOTONIC_COARSE: cheap, late by 10 ms at most */
 
 #endif

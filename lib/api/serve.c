@@ -9,46 +9,21 @@
 
 #include "api/serve.h"
 
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "api/call.h"
-#include "api/page.h"
-#include "api/returns.h"
+#include "api/service.h"
 #include "base/check.h"
-#include "base/idmap.h"
-#include "base/mem.h"
 #include "lbmap.h"
 
-enum {
-    LOOK_MS = 100,     /* between looks at the page and for the daemon while waiting */
-    DYING_US = 500000, /* from the end of a dying process's connections to that of its locks, at most */
-};
+enum { LOOK_MS = 100 }; /* between looks at the page and for the daemon while waiting */
+
+/* Of the first program that this library serves: up to `edges`. */
+#define LEAST_CALLBACKS offsetof(struct lbmap_callbacks, peer_up)
 
 _Static_assert(LBMAP_PAYLOAD_MAX == LBM_PAYLOAD_MAX, "the daemon takes as much");
-
-struct held {
-    uint32_t vertex;
-    uint64_t token;
-};
-
-struct lbm_service {
-    struct lbmap_callbacks callbacks;
-    LBM_VEC(struct held) held;
-    struct lbm_idmap slot;           /* vertex to index in held */
-    LBM_VEC(Lbm__Response *) pushed; /* not looked at yet, oldest first */
-    struct lbm_page page;
-    uint64_t life;    /* of the daemon that was attached to */
-    uint64_t term;    /* in which all that is held was acquired */
-    int64_t ended_us; /* when the connection was first seen to have ended; 0: it has not */
-    int lost;         /* all that is held is; it is yet to be revoked */
-    int short_of_memory;
-    int too_long;                          /* a payload that was released is, and is not kept */
-    struct lbm_returns with_payload, bare; /* of the dispatch in flight */
-    LBM_VEC(struct lbmap_edge) edges;      /* of the vertex that is told of */
-};
 
 /* ---- what is held ----------------------------------------------------------------------------------- */
 
@@ -111,58 +86,6 @@ lbm_api_serve_end(struct lbmap *map)
 
 /* ---- the lease ----------------------------------------------------------------------------------------- */
 
-/* The other side has closed the connection, or is gone. */
-static int
-has_hung_up(const struct lbmap *map)
-{
-    struct pollfd end = {.fd = map->fd, .events = 0};
-    return map->fd >= 0 && poll(&end, 1, 0) > 0 && (end.revents & (POLLHUP | POLLERR)) != 0;
-}
-
-/* What the daemon thinks of us, by the connection. */
-enum standing {
-    STANDING_GOOD,   /* connected, or the daemon is dead: the page holds */
-    STANDING_UNSURE, /* the connection ended, and the daemon may be dying just now */
-    STANDING_CUT_OFF /* the daemon goes on without us */
-};
-
-/* A process that dies lets go of its sockets and of its lock one after the other. */
-static enum standing
-judge_standing(const struct lbmap *map, const struct lbm_lease_page *lease, int64_t now_us)
-{
-    struct lbm_service *s = map->service;
-    if (map->fd < 0 && map->ended_here)
-        return STANDING_CUT_OFF;
-    int has_ended = map->fd < 0 || has_hung_up(map);
-    if (!has_ended || lease->life != s->life || !lbm_page_is_written(&s->page)) {
-        s->ended_us = 0;
-        return STANDING_GOOD;
-    }
-    if (s->ended_us == 0)
-        s->ended_us = now_us;
-    return now_us - s->ended_us < DYING_US ? STANDING_UNSURE : STANDING_CUT_OFF;
-}
-
-enum lbmap_lease
-lbmap_lease_valid(struct lbmap *map)
-{
-    struct lbm_service *s = map->service;
-    struct lbm_lease_page lease;
-    if (s == NULL || s->lost)
-        return LBMAP_LOST;
-    enum lbm_err err = lbm_lease_page_get(s->page.mapping, &lease);
-    if (err == LBM_E_BUSY)
-        return LBMAP_STOP;
-    int64_t now_us = lbm_page_now_us();
-    enum standing standing = judge_standing(map, &lease, now_us);
-    s->lost =
-        err != LBM_OK || lease.term != s->term || now_us >= lease.deadline_us || standing == STANDING_CUT_OFF;
-    if (s->lost)
-        return LBMAP_LOST;
-    return standing == STANDING_GOOD && now_us < lease.deadline_us - LBM_LEASE_STOP_US ? LBMAP_WORK
-                                                                                       : LBMAP_STOP;
-}
-
 /* Revoke what is lost, and go on with the term that there is now. A daemon that did not notice that the lease
  * was over (it stood still) is told what nobody works on any more.
  * Returns 0 while the page cannot be read: then nothing the daemon says can be judged. */
@@ -171,7 +94,7 @@ settle_losses(struct lbmap *map)
 {
     struct lbm_service *s = map->service;
     struct lbm_lease_page lease;
-    enum lbmap_lease valid = lbmap_lease_valid(map);
+    enum lbmap_lease valid = s->lost ? LBMAP_LOST : lbm_api_lease_look(map);
     enum lbm_err err = lbm_lease_page_get(s->page.mapping, &lease);
     if (valid != LBMAP_LOST)
         return err == LBM_OK;
@@ -183,7 +106,7 @@ settle_losses(struct lbmap *map)
     }
     revoke_from(s, 0);
     (void)lbm_returns_send(map, &s->bare, s->term); /* now: they belong to the term that is over */
-    if (err != LBM_OK || judge_standing(map, &lease, lbm_page_now_us()) != STANDING_GOOD)
+    if (err != LBM_OK || !lbm_api_lease_is_good(map, &lease))
         return 0; /* until there is a page again, and a daemon */
     s->term = lease.term;
     s->lost = 0;
@@ -265,6 +188,7 @@ attach(struct lbmap *map)
     revoke_from(s, LBM_ROWS_MAX); /* no more can be named */
     s->term = lease.term;
     s->life = lease.life;
+    s->fresh_us = 0;
     s->lost = s->short_of_memory = 0;
     s->ended_us = 0;
     drop_pushed(s);
@@ -278,8 +202,12 @@ attach(struct lbmap *map)
     request.what_case = LBM__REQUEST__WHAT_STATUS;
     request.status = &empty;
     err = lbm_api_call(map, &request, NULL, NULL);
+    if (err == LBM_OK && (err = find_refusal(map)) != LBM_OK)
+        return err;
     if (err == LBM_OK)
-        return find_refusal(map);
+        err = lbm_api_peers_again(map, &s->note);
+    if (err == LBM_OK)
+        return LBM_OK;
     map->ended_here = map->fd >= 0 ? 1 : map->ended_here;
     lbm_api_disconnect(map); /* it may serve us now, and nobody would listen */
     return err;
@@ -292,13 +220,18 @@ lbmap_serve(struct lbmap *map, const struct lbmap_callbacks *callbacks)
     if (map->job[0] == '\0' || map->service != NULL)
         err = lbm_api_fail(map, LBM_E_STATE,
                            map->service != NULL ? "a job is served already" : "no job is attached");
+    else if (callbacks->size < LEAST_CALLBACKS)
+        err =
+            lbm_api_fail(map, LBM_E_RANGE, "size of the callbacks is %zu, not sizeof(struct lbmap_callbacks)",
+                         callbacks->size);
     else if (callbacks->acquire == NULL || callbacks->release == NULL || callbacks->revoked == NULL)
         err = lbm_api_fail(map, LBM_E_RANGE, "a callback is missing");
     else if ((map->service = lbm_alloc(1, sizeof *map->service)) == NULL)
         err = lbm_api_fail(map, LBM_E_NOMEM, "no memory to serve a job");
     if (err != LBM_OK)
         return (enum lbmap_error)err;
-    map->service->callbacks = *callbacks;
+    memcpy(&map->service->callbacks, callbacks,
+           callbacks->size < sizeof *callbacks ? callbacks->size : sizeof *callbacks);
     map->service->page.fd = -1;
     err = attach(map);
     if (err != LBM_OK)
@@ -321,7 +254,7 @@ acquire_one(struct lbm_service *s, uint32_t vertex, uint64_t token, struct lbmap
         return;
     }
     s->held.at[s->held.n++] = held;
-    s->callbacks.acquire(s->callbacks.context, vertex, token, payload);
+    s->callbacks.acquire(s->callbacks.context, vertex, token, &payload);
 }
 
 /* Edges of vertices; those that are not held any more are passed over. */
@@ -334,7 +267,8 @@ tell_edges(struct lbm_service *s, const Lbm__Neighbours *of)
             continue;
         s->edges.n = 0;
         for (size_t k = at; k < at + of->degree[i]; k++) {
-            struct lbmap_edge edge = {of->neighbour[k], of->weight[k]};
+            struct lbmap_edge edge = {of->neighbour[k], of->weight[k],
+                                      of->n_host != 0 ? of->host[k] : LBMAP_NOWHERE};
             if (lbm_vec_push(&s->edges, edge) != LBM_OK) {
                 s->short_of_memory = 1;
                 return;
@@ -374,7 +308,7 @@ release(struct lbmap *map, const Lbm__Release *release)
         struct lbmap_payload payload = {NULL, 0};
         if (at != LBM_NONE) {
             forget(s, at);
-            payload = s->callbacks.release(s->callbacks.context, release->vertex[i], release->token[i]);
+            s->callbacks.release(s->callbacks.context, release->vertex[i], release->token[i], &payload);
         }
         int kept = payload.bytes == NULL || payload.len > LBM_PAYLOAD_MAX;
         if (payload.bytes != NULL && kept) {
@@ -408,6 +342,8 @@ handle_pushed(struct lbmap *map)
             release(map, chunk->release);
         else if (chunk->what_case == LBM__RESPONSE__WHAT_NEIGHBOURS)
             tell_edges(s, chunk->neighbours);
+        else
+            lbm_api_peers_take(&s->callbacks, chunk);
     }
     drop_pushed(s);
     if (err != LBM_OK)
@@ -509,6 +445,12 @@ int
 lbmap_events(const struct lbmap *map)
 {
     return map->fd >= 0 ? LBMAP_READ : 0;
+}
+
+struct lbm_note *
+lbm_api_serve_note(struct lbmap *map)
+{
+    return map->service != NULL ? &map->service->note : NULL;
 }
 
 /* ---- changes -------------------------------------------------------------------------------- */

@@ -6,12 +6,16 @@
 #include <stdint.h>
 
 struct lbmap;
+struct lbm_note;
 
 /* Forget everything; no callback is called. Nothing if nothing is served. */
 void lbm_api_serve_end(struct lbmap *map);
 
 /* The token by which a vertex is held, or 0. */
 uint64_t lbm_api_serve_token(const struct lbmap *map, uint32_t vertex);
+
+/* What is published, or NULL if nothing is served. */
+struct lbm_note *lbm_api_serve_note(struct lbmap *map);
 
 /* The vertex is held no more; no callback is called. Nothing if it is not held with that token. */
 void lbm_api_serve_forget(struct lbmap *map, uint32_t vertex, uint64_t token);

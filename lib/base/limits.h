@@ -76,7 +76,10 @@
 #define LBM_CONTACTS_MAX 16   /* members a host asks when it knows nobody: 16 of them do not all go at once */
 #define LBM_ENROL_BYTES_MAX 4096 /* of a request for a certificate, of a certificate: ours have some 500 */
 #define LBM_REVOKED_USERS_MAX                                                                                \
-    1024                   /* names of operators whose certificates are void: people leave, hundreds */
+    1024                       /* names of operators whose certificates are void: people leave, hundreds */
+#define LBM_NOTE_BYTES_MAX 256 /* that an application publishes: an address and a key fit */
+#define LBM_POST_BYTES_MAX                                                                                   \
+    (1u << 20)             /* from application to application at a time: a payload fits, and more */
 #define LBM_CLIENTS_MAX 64 /* control connections of one daemon */
 
 /* ---- what must fit together: a constant that is changed alone compiles only if these still hold ----------
@@ -112,6 +115,8 @@ _Static_assert(LBM_CHANGE_BYTES_MAX + LBM_BATCH_BYTES_MAX <= LBM_FRAME_BYTES_MAX
                "what changes together fits a frame");
 _Static_assert(LBM_CHANGE_BYTES_MAX / LBM_CHANGE_RECORDS_MAX >= 256, "many small records change together");
 _Static_assert(LBM_CHANGE_RECORDS_MAX <= LBM_IDS_MAX, "ids for one change are given at a time");
+_Static_assert(LBM_POST_BYTES_MAX >= 4 * LBM_PAYLOAD_MAX && LBM_POST_BYTES_MAX * 2 <= LBM_FRAME_BYTES_MAX,
+               "some payloads fit a post, and posts fit a frame");
 _Static_assert(LBM_LOG_LINES_MAX * 512u <= LBM_FRAME_BYTES_MAX,
                "lines of the log fit a frame, 512 bytes each");
 _Static_assert(LBM_EVENTS_MAX * 512u <= LBM_FRAME_BYTES_MAX, "events fit a frame, 512 bytes each");

@@ -190,6 +190,18 @@ static const struct lbm_wire_rule recover_rows_rules[] = {
 };
 static const struct lbm_wire_table recover_rows_table =
     TABLE(recover_rows_rules, lbm__recover_rows__descriptor);
+static const struct lbm_wire_rule publish_request_rules[] = {{"note", IN(0, LBM_NOTE_BYTES_MAX)},
+                                                             {"finished", FLAG}};
+static const struct lbm_wire_table publish_request_table =
+    TABLE(publish_request_rules, lbm__publish_request__descriptor);
+
+static const struct lbm_wire_rule post_request_rules[] = {
+    {"host", UP_TO(LBM_HOSTS_MAX), HOST},
+    {"len", SAME("host"), IN(1, LBM_POST_BYTES_MAX)},
+    {"data", IN(0, LBM_FRAME_BYTES_MAX)},
+};
+static const struct lbm_wire_table post_request_table =
+    TABLE(post_request_rules, lbm__post_request__descriptor);
 
 static const struct lbm_wire_rule request_rules[] = {
     {"status", .nested = &empty_table},
@@ -222,6 +234,8 @@ static const struct lbm_wire_rule request_rules[] = {
     {"recover_begin", .nested = &recover_begin_table},
     {"recover_rows", .nested = &recover_rows_table},
     {"recover_end", .nested = &empty_table},
+    {"publish", .nested = &publish_request_table},
+    {"post", .nested = &post_request_table},
 };
 const struct lbm_wire_table lbm_wire_request_table = {
     .type = &lbm__request__descriptor,
@@ -379,6 +393,7 @@ static const struct lbm_wire_rule neighbours_rules[] = {
     {"degree", SAME("vertex"), IN(0, LBM_DEGREE_MAX)},
     {"neighbour", SUM("degree"), VERTEX},
     {"weight", SAME("neighbour"), WEIGHT},
+    {"host", SAME("neighbour"), HOST_OR_NONE, OR_EMPTY},
 };
 static const struct lbm_wire_table neighbours_table = TABLE(neighbours_rules, lbm__neighbours__descriptor);
 
@@ -421,6 +436,16 @@ static const struct lbm_wire_rule enrol_reply_rules[] = {
 };
 static const struct lbm_wire_table enrol_reply_table = TABLE(enrol_reply_rules, lbm__enrol_reply__descriptor);
 
+static const struct lbm_wire_rule places_rules[] = {
+    {"host", UP_TO(LBM_HOSTS_MAX), HOST},  {"present", SAME("host"), FLAG},
+    {"finished", SAME("host"), FLAG},      {"note", SAME("host"), IN(0, LBM_NOTE_BYTES_MAX)},
+    {"name", SAME("host"), NAME_OR_EMPTY}, {"address", SAME("host"), IN(0, LBM_ADDRESS_MAX)},
+};
+static const struct lbm_wire_table places_table = TABLE(places_rules, lbm__places__descriptor);
+
+static const struct lbm_wire_rule posted_rules[] = {{"host", HOST}, {"data", IN(1, LBM_POST_BYTES_MAX)}};
+static const struct lbm_wire_table posted_table = TABLE(posted_rules, lbm__posted__descriptor);
+
 static const struct lbm_wire_rule response_rules[] = {
     {"code", IN(0, LBM_ERR_COUNT - 1)},
     {"text", TEXT},
@@ -440,6 +465,8 @@ static const struct lbm_wire_rule response_rules[] = {
     {"neighbours", .nested = &neighbours_table},
     {"admit", .nested = &admit_reply_table},
     {"enrol", .nested = &enrol_reply_table},
+    {"places", .nested = &places_table},
+    {"posted", .nested = &posted_table},
 };
 /* A response without a body is an acknowledgement or an error. */
 const struct lbm_wire_table lbm_wire_response_table = TABLE(response_rules, lbm__response__descriptor);

@@ -505,6 +505,12 @@ static const struct lbm_wire_rule ping_rules[] = {{"jobs", UP_TO(LBM_JOBS_MAX), 
                                                   {"idle", FLAG}};
 static const struct lbm_wire_table ping_table = TABLE(ping_rules, lbm__ping__descriptor);
 
+static const struct lbm_wire_rule place_rules[] = {
+    {"present", FLAG}, {"finished", FLAG}, {"note", IN(0, LBM_NOTE_BYTES_MAX)}};
+static const struct lbm_wire_table place_table = TABLE(place_rules, lbm__place__descriptor);
+static const struct lbm_wire_rule post_rules[] = {{"data", IN(1, LBM_POST_BYTES_MAX)}};
+static const struct lbm_wire_table post_table = TABLE(post_rules, lbm__post__descriptor);
+
 static const struct lbm_wire_rule peer_rules[] = {
     {"src", HOST},
     {"dst", HOST},
@@ -547,6 +553,8 @@ static const struct lbm_wire_rule peer_rules[] = {
     {"labels", .nested = &labels_table},
     {"slice_rows", .nested = &slice_rows_table},
     {"slice_taken", .nested = &slice_taken_table},
+    {"place", .nested = &place_table},
+    {"post", .nested = &post_table},
 };
 const struct lbm_wire_table lbm_wire_peer_table = {
     .type = &lbm__peer__descriptor,

@@ -30,6 +30,16 @@ struct lbm_lease_page {
     uint32_t used; /* applications that have had vertices */
 };
 
+/* A program that the daemon cuts off sees it, and is given so long beyond the step that it may be within. */
+#define LBM_LEASE_NOTICE_US 200000
+
+/* Another number whenever the page is written. Cheap. */
+static inline uint64_t
+lbm_lease_page_sequence(const void *page)
+{
+    return __atomic_load_n((const uint64_t *)page + 2, __ATOMIC_ACQUIRE);
+}
+
 /* Write. There is one writer. page: LBM_LEASE_PAGE_BYTES, aligned to 8. */
 void lbm_lease_page_put(void *page, const struct lbm_lease_page *lease);
 

@@ -28,7 +28,7 @@ struct drifter {
 };
 
 static void
-acquire(void *context, uint32_t v, uint64_t token, struct lbmap_payload payload)
+acquire(void *context, uint32_t v, uint64_t token, const struct lbmap_payload *payload)
 {
     struct drifter *drifter = context;
     (void)payload;
@@ -36,13 +36,13 @@ acquire(void *context, uint32_t v, uint64_t token, struct lbmap_payload payload)
     drifter->owner[v] = drifter->host;
 }
 
-static struct lbmap_payload
-release(void *context, uint32_t v, uint64_t token)
+static void
+release(void *context, uint32_t v, uint64_t token, struct lbmap_payload *payload)
 {
     struct drifter *drifter = context;
     (void)token;
     drifter->token[v] = 0;
-    return (struct lbmap_payload){NULL, 0};
+    *payload = (struct lbmap_payload){NULL, 0};
 }
 
 static void
@@ -77,8 +77,11 @@ report(struct drifter *drifter, struct lbmap *map)
 static int
 run(struct drifter *drifter, struct lbmap *map)
 {
-    const struct lbmap_callbacks callbacks = {
-        .context = drifter, .acquire = acquire, .release = release, .revoked = revoked};
+    const struct lbmap_callbacks callbacks = {.size = sizeof(struct lbmap_callbacks),
+                                              .context = drifter,
+                                              .acquire = acquire,
+                                              .release = release,
+                                              .revoked = revoked};
     int64_t report_us = serving_now_us() + drifter->host * (REPORT_US / 16) % REPORT_US; /* not all at once */
     enum lbmap_error error = lbmap_serve(map, &callbacks);
     while (error == LBMAP_OK && !serving_stopped) {

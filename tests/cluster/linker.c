@@ -31,7 +31,7 @@ struct side {
 };
 
 static void
-acquire(void *context, uint32_t vertex, uint64_t token, struct lbmap_payload payload)
+acquire(void *context, uint32_t vertex, uint64_t token, const struct lbmap_payload *payload)
 {
     struct side *side = context;
     (void)payload;
@@ -39,14 +39,14 @@ acquire(void *context, uint32_t vertex, uint64_t token, struct lbmap_payload pay
         side->known[vertex] = (struct known){.token = token};
 }
 
-static struct lbmap_payload
-release(void *context, uint32_t vertex, uint64_t token)
+static void
+release(void *context, uint32_t vertex, uint64_t token, struct lbmap_payload *payload)
 {
     struct side *side = context;
     (void)token;
     if (vertex < side->n)
         side->known[vertex].token = 0;
-    return (struct lbmap_payload){NULL, 0};
+    *payload = (struct lbmap_payload){NULL, 0};
 }
 
 static void
@@ -81,8 +81,12 @@ weight(const struct known *known, uint32_t other)
 static int
 begin(struct side *side, const char *job, const char *path)
 {
-    const struct lbmap_callbacks callbacks = {
-        .context = side, .acquire = acquire, .release = release, .revoked = revoked, .edges = edges};
+    const struct lbmap_callbacks callbacks = {.size = sizeof(struct lbmap_callbacks),
+                                              .context = side,
+                                              .acquire = acquire,
+                                              .release = release,
+                                              .revoked = revoked,
+                                              .edges = edges};
     enum lbmap_error error;
     side->map = serving_open(job, path, serving_now_us() + OPEN_US, &error);
     if (side->map == NULL)

@@ -91,12 +91,12 @@ number_of(const struct refiner *refiner, uint32_t id)
 }
 
 static void
-acquire(void *context, uint32_t id, uint64_t token, struct lbmap_payload payload)
+acquire(void *context, uint32_t id, uint64_t token, const struct lbmap_payload *payload)
 {
     struct refiner *refiner = context;
     struct payload known = {id, 0};
-    if (payload.len == sizeof known)
-        memcpy(&known, payload.bytes, sizeof known);
+    if (payload->len == sizeof known)
+        memcpy(&known, payload->bytes, sizeof known);
     if (known.number >= refiner->n) {
         fprintf(stderr, "refiner: vertex %u has number %u\n", id, known.number);
         return;
@@ -108,15 +108,15 @@ acquire(void *context, uint32_t id, uint64_t token, struct lbmap_payload payload
         refiner->done[known.number] = known.phase;
 }
 
-static struct lbmap_payload
-release(void *context, uint32_t id, uint64_t token)
+static void
+release(void *context, uint32_t id, uint64_t token, struct lbmap_payload *payload)
 {
     struct refiner *refiner = context;
     uint32_t number = number_of(refiner, id);
     (void)token;
     if (number < refiner->n)
         refiner->held[number].token = 0;
-    return (struct lbmap_payload){NULL, 0};
+    *payload = (struct lbmap_payload){NULL, 0};
 }
 
 static void
@@ -317,8 +317,12 @@ share_file(const char *directory, const char *name, int writable, size_t *bytes)
 static int
 run(struct refiner *refiner, struct lbmap *map)
 {
-    const struct lbmap_callbacks callbacks = {
-        .context = refiner, .acquire = acquire, .release = release, .revoked = revoked, .edges = edges};
+    const struct lbmap_callbacks callbacks = {.size = sizeof(struct lbmap_callbacks),
+                                              .context = refiner,
+                                              .acquire = acquire,
+                                              .release = release,
+                                              .revoked = revoked,
+                                              .edges = edges};
     static struct batch batch;
     enum lbmap_error error = lbmap_serve(map, &callbacks);
     while (error == LBMAP_OK && !serving_stopped) {
@@ -345,7 +349,7 @@ struct holder {
 };
 
 static void
-hold(void *context, uint32_t id, uint64_t token, struct lbmap_payload payload)
+hold(void *context, uint32_t id, uint64_t token, const struct lbmap_payload *payload)
 {
     struct holder *holder = context;
     (void)payload;
@@ -356,13 +360,13 @@ hold(void *context, uint32_t id, uint64_t token, struct lbmap_payload payload)
     holder->more++;
 }
 
-static struct lbmap_payload
-let_go(void *context, uint32_t id, uint64_t token)
+static void
+let_go(void *context, uint32_t id, uint64_t token, struct lbmap_payload *payload)
 {
     (void)context;
     (void)id;
     (void)token;
-    return (struct lbmap_payload){NULL, 0};
+    *payload = (struct lbmap_payload){NULL, 0};
 }
 
 static void
@@ -388,8 +392,11 @@ static int
 refuse(struct lbmap *map)
 {
     struct holder h = {0};
-    const struct lbmap_callbacks callbacks = {
-        .context = &h, .acquire = hold, .release = let_go, .revoked = lose};
+    const struct lbmap_callbacks callbacks = {.size = sizeof(struct lbmap_callbacks),
+                                              .context = &h,
+                                              .acquire = hold,
+                                              .release = let_go,
+                                              .revoked = lose};
     static const char bytes[LBMAP_PAYLOAD_MAX + 1];
     uint32_t id[2] = {0, 0};
     int failed = expect(map, "without serving", LBMAP_E_STATE, NULL, 0, NULL, 0);

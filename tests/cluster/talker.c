@@ -24,19 +24,19 @@ struct talker {
 };
 
 static void
-acquire(void *context, uint32_t vertex, uint64_t token, struct lbmap_payload payload)
+acquire(void *context, uint32_t vertex, uint64_t token, const struct lbmap_payload *payload)
 {
     (void)token;
     (void)payload;
     ((struct talker *)context)->held[vertex] = 1;
 }
 
-static struct lbmap_payload
-release(void *context, uint32_t vertex, uint64_t token)
+static void
+release(void *context, uint32_t vertex, uint64_t token, struct lbmap_payload *payload)
 {
     (void)token;
     ((struct talker *)context)->held[vertex] = 0;
-    return (struct lbmap_payload){NULL, 0};
+    *payload = (struct lbmap_payload){NULL, 0};
 }
 
 static void
@@ -90,8 +90,11 @@ main(int argc, char **argv)
     }
     struct talker t = {
         .width = (uint32_t)atoi(argv[3]), .block = (uint32_t)atoi(argv[4]), .rate = atof(argv[5])};
-    const struct lbmap_callbacks callbacks = {
-        .context = &t, .acquire = acquire, .release = release, .revoked = revoked};
+    const struct lbmap_callbacks callbacks = {.size = sizeof(struct lbmap_callbacks),
+                                              .context = &t,
+                                              .acquire = acquire,
+                                              .release = release,
+                                              .revoked = revoked};
     enum lbmap_error error;
     int status = 1;
     serving_until_stopped();

@@ -63,15 +63,15 @@ payload_of(struct worker *worker, uint32_t v)
 }
 
 static void
-acquire(void *context, uint32_t v, uint64_t token, struct lbmap_payload payload)
+acquire(void *context, uint32_t v, uint64_t token, const struct lbmap_payload *payload)
 {
     struct worker *worker = context;
     uint64_t steps = 0;
-    const char *bytes = payload.bytes;
-    if (payload.len == worker->len)
+    const char *bytes = payload->bytes;
+    if (payload->len == worker->len)
         memcpy(&steps, bytes, sizeof steps);
-    if (payload.len > sizeof steps &&
-        (payload.len != worker->len || bytes[payload.len - 1] != (char)(v & 127)))
+    if (payload->len > sizeof steps &&
+        (payload->len != worker->len || bytes[payload->len - 1] != (char)(v & 127)))
         fprintf(stderr, "worker: vertex %u comes with a payload that is not its own\n", v);
     worker->work[v] = (struct work){token, steps, 0, 1};
     fprintf(worker->history, "%" PRId64 " acquire %u %" PRIu64 " %" PRIu64 "\n", serving_now_us(), v, token,
@@ -87,13 +87,13 @@ tell_end(struct worker *worker, const char *how, uint32_t v)
     work->token = 0;
 }
 
-static struct lbmap_payload
-release(void *context, uint32_t v, uint64_t token)
+static void
+release(void *context, uint32_t v, uint64_t token, struct lbmap_payload *payload)
 {
     struct worker *worker = context;
     (void)token;
     tell_end(worker, "release", v);
-    return payload_of(worker, v);
+    *payload = payload_of(worker, v);
 }
 
 static void
@@ -175,8 +175,11 @@ look_for_daemon(struct worker *worker, const struct lbmap *map)
 static int
 run(struct worker *worker, struct lbmap *map, int64_t end_us)
 {
-    const struct lbmap_callbacks callbacks = {
-        .context = worker, .acquire = acquire, .release = release, .revoked = revoked};
+    const struct lbmap_callbacks callbacks = {.size = sizeof(struct lbmap_callbacks),
+                                              .context = worker,
+                                              .acquire = acquire,
+                                              .release = release,
+                                              .revoked = revoked};
     int64_t period_us = (int64_t)worker->checkpoint_ms * 1000, checkpoint_us = serving_now_us() + period_us;
     int64_t report_us = 0;
     enum lbmap_error error = lbmap_serve(map, &callbacks);

@@ -17,8 +17,9 @@ fill fin find finish finished fit flush fn follow for force forget free from gai
 hand hash head heard hello here hold i id if index inherit init inner install internal jump known lag lapsed large last
 learn leave left limit list local locate look losses lossy maintenance map may mean measured member membership merged message met most movable
 move mutant name named near nearest neighbour net new node note notice now number of offer on open operator other outstanding over
-pack packed part participate pay payload peer pending persist persisted ping pinned place poor plan planned planning poll possible
-predicted present promote propose pump push put query reach read ready reason receive recover refuse refuted relay released remove removed
+pack packed part participate pay payload peer pending persist persisted ping pinned place plan planned planning poll poor possible
+post predicted present promote propose publish pump push put query reach read ready reason receive recover refuse refuted relay
+released remove removed
 renormalize repl reply req request reset rest restore result resume revoked right routable row running scheduler self send sent set share
 skipped slow soon source spare spread stage start stat state step stop store stored stranger stream submit sum suspicion
 table take taken task tell tick timeout timer to together topology total touch transfer trip try u unchanged undecided

@@ -89,7 +89,7 @@ lbm_application_has_read(struct lbm_node *node, uint64_t client)
     struct application *application = lbm_local_application(node, client);
     if (application == NULL)
         return;
-    application->given = 0;
+    application->given = application->posted = 0;
     application->again_us = node->now_us;
 }
 
@@ -522,6 +522,7 @@ lbm_application_gone(struct lbm_node *node, uint64_t client)
     if (application == NULL)
         return;
     struct job *job = lbm_local_job(node, application->job);
+    lbm_application_place_left(node, application->job);
     *application = node->applications.at[--node->applications.n];
     if (job != NULL)
         lbm_idmap_clear(&job->new_ids);
@@ -533,6 +534,7 @@ lbm_application_gone(struct lbm_node *node, uint64_t client)
 void
 lbm_application_job_deleted(struct lbm_node *node, uint64_t job)
 {
+    lbm_application_places_deleted(node, job);
     for (size_t i = 0; i < node->applications.n; i++)
         if (node->applications.at[i].job == job) {
             lbm_core_reply_error(node, node->applications.at[i].client, node->applications.at[i].request,

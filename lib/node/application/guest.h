@@ -9,7 +9,7 @@
 
 /* Edges of vertices, for an application. */
 struct neighbours {
-    LBM_VEC(uint32_t) vertex, degree, neighbour, weight;
+    LBM_VEC(uint32_t) vertex, degree, neighbour, weight, host;
     LBM_VEC(uint64_t) token;
 };
 
@@ -27,6 +27,28 @@ void lbm_application_neighbours_free(struct neighbours *list);
 /* Send the application the edges of its vertices that changed in this step. */
 void lbm_application_neighbours_timer(struct lbm_node *node, const struct application *application,
                                       struct job *job);
+
+/* ---- places.c ------------------------------------------------------------------------------------------ */
+
+/* Answer PublishRequest: others that serve the job are told the note. Errors in the answer: LBM_E_STATE. */
+void lbm_application_publish(struct lbm_node *node, uint64_t client, uint64_t request,
+                             const Lbm__PublishRequest *publish);
+/* PostRequest: pass bytes on to applications that serve the job at other hosts. Errors in the answer, which
+ * is sent only then: LBM_E_STATE, LBM_E_RANGE. */
+void lbm_application_post(struct lbm_node *node, uint64_t client, uint64_t request,
+                          const Lbm__PostRequest *post);
+/* Place: who serves a job at the sender. */
+void lbm_application_on_place(struct lbm_node *node, const Lbm__Peer *message);
+/* Post: bytes for the application that serves a job here. */
+void lbm_application_on_post(struct lbm_node *node, const Lbm__Peer *message);
+/* The application of this host serves the job no more: others are told. */
+void lbm_application_place_left(struct lbm_node *node, uint64_t job);
+/* A job is deleted: nobody serves it. */
+void lbm_application_places_deleted(struct lbm_node *node, uint64_t job);
+/* Tell this host's places again, forget those of hosts that are lost. */
+void lbm_application_places_timer(struct lbm_node *node);
+/* Time, us, at which lbm_application_places_timer has something to do; INT64_MAX: none. */
+int64_t lbm_application_places_deadline(const struct lbm_node *node);
 
 /* ---- change.c ------------------------------------------------------------------------------------------ */
 

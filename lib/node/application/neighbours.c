@@ -27,6 +27,7 @@ lbm_application_neighbours_add(struct lbm_node *node, struct neighbours *list,
     for (uint32_t k = 0; k < vertex->degree; k++) {
         err |= lbm_vec_push(&list->neighbour, vertex->half[k].to);
         err |= lbm_vec_push(&list->weight, vertex->half[k].weight);
+        err |= lbm_vec_push(&list->host, vertex->half[k].host);
     }
     if (err != LBM_OK)
         lbm_core_fail(node, LBM_E_NOMEM);
@@ -35,7 +36,7 @@ lbm_application_neighbours_add(struct lbm_node *node, struct neighbours *list,
 size_t
 lbm_application_neighbours_bytes(const struct neighbours *list)
 {
-    return 24 * list->vertex.n + 10 * list->neighbour.n;
+    return 24 * list->vertex.n + 15 * list->neighbour.n;
 }
 
 Lbm__Neighbours
@@ -43,12 +44,13 @@ lbm_application_neighbours_message(const struct neighbours *list)
 {
     Lbm__Neighbours message = LBM__NEIGHBOURS__INIT;
     message.n_vertex = message.n_token = message.n_degree = list->vertex.n;
-    message.n_neighbour = message.n_weight = list->neighbour.n;
+    message.n_neighbour = message.n_weight = message.n_host = list->neighbour.n;
     message.vertex = list->vertex.at;
     message.token = list->token.at;
     message.degree = list->degree.at;
     message.neighbour = list->neighbour.at;
     message.weight = list->weight.at;
+    message.host = list->host.at;
     return message;
 }
 
@@ -60,6 +62,7 @@ lbm_application_neighbours_free(struct neighbours *list)
     lbm_vec_free(&list->degree);
     lbm_vec_free(&list->neighbour);
     lbm_vec_free(&list->weight);
+    lbm_vec_free(&list->host);
 }
 
 /* Not before it is stored: what an application hears stands, or is said again by whoever has the vertex next.

@@ -435,6 +435,18 @@ answer_ids(struct lbm_node *node, const struct client *client, const Lbm__Reques
 }
 
 static void
+answer_publish(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+{
+    lbm_application_publish(node, client->id, client->request, request->publish);
+}
+
+static void
+answer_post(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+{
+    lbm_application_post(node, client->id, client->request, request->post);
+}
+
+static void
 answer_change(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
 {
     lbm_application_change(node, client->id, client->request, request->change);
@@ -466,6 +478,8 @@ static const struct {
     {LBM__REQUEST__WHAT_EXPLAIN, answer_explain},
     {LBM__REQUEST__WHAT_IDS, answer_ids},
     {LBM__REQUEST__WHAT_CHANGE, answer_change},
+    {LBM__REQUEST__WHAT_PUBLISH, answer_publish},
+    {LBM__REQUEST__WHAT_POST, answer_post},
     {LBM__REQUEST__WHAT_NETWORK, lbm_membership_answer_network},
     {LBM__REQUEST__WHAT_ADMIT, lbm_client_answer_admit},
     {LBM__REQUEST__WHAT_REVOKE, lbm_client_answer_revoke},

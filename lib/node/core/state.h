@@ -146,6 +146,18 @@ struct application {
     int has_had;      /* it was given vertices, or came back with some */
     int is_back;      /* with vertices from the life before */
     int wants_edges;  /* it wants to hear of edges of its vertices */
+    int publishes;    /* it has published, and hears of others that serve the job */
+    uint64_t posted;  /* bytes from others that it was sent, and may not have read */
+};
+
+/* Whoever serves a job at a host, or has said that it is done: as that host says. */
+struct place {
+    uint64_t job;
+    uint32_t host;
+    int present, finished;
+    int64_t heard_us; /* of another host's */
+    uint32_t note_len;
+    uint8_t note[LBM_NOTE_BYTES_MAX];
 };
 
 /* What others leave of the processors. */
@@ -405,6 +417,8 @@ struct lbm_node {
     LBM_VEC(struct due) due;
     LBM_VEC(struct application) applications;
     LBM_VEC(struct checkpoint) checkpoints;
+    LBM_VEC(struct place) places;
+    int64_t places_us; /* when to tell this host's again, and look who is lost */
     LBM_VEC(struct id_wait) id_waits;
     LBM_VEC(struct edge_answer) edge_answers;
     uint64_t life; /* drawn when it started */

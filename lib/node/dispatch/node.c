@@ -139,6 +139,7 @@ lbm_node_free(struct lbm_node *node)
     lbm_vec_free(&node->due);
     lbm_vec_free(&node->applications);
     lbm_vec_free(&node->checkpoints);
+    lbm_vec_free(&node->places);
     lbm_vec_free(&node->id_waits);
     lbm_vec_free(&node->edge_answers);
     lbm_vec_free(&node->evictions);
@@ -226,6 +227,8 @@ static const struct {
     {LBM__PEER__BODY_GHOSTS, LIVING, lbm_mapping_on_ghosts},
     {LBM__PEER__BODY_EDGES, LIVING, lbm_application_on_edges},
     {LBM__PEER__BODY_EDGES_DONE, LIVING, lbm_application_on_edges_done},
+    {LBM__PEER__BODY_PLACE, LIVING, lbm_application_on_place},
+    {LBM__PEER__BODY_POST, LIVING, lbm_application_on_post},
     {LBM__PEER__BODY_MOVED, LIVING, lbm_mapping_on_moved},
     {LBM__PEER__BODY_OFFER, LIVING, lbm_migration_on_offer},
     {LBM__PEER__BODY_ANSWER, LIVING, lbm_migration_on_answer},
@@ -404,6 +407,7 @@ look_at_timers(struct lbm_node *node)
     lbm_membership_maintenance_timer(node);
     lbm_application_timer(node);
     lbm_application_ids_timer(node);
+    lbm_application_places_timer(node);
     lbm_client_query_timer(node);
     lbm_client_recover_timer(node);
     lbm_replication_timer(node);
@@ -503,6 +507,7 @@ lbm_node_deadline(const struct lbm_node *node)
     when = earlier(when, lbm_replication_takeover_deadline(node));
     when = earlier(when, lbm_application_deadline(node));
     when = earlier(when, lbm_application_ids_deadline(node));
+    when = earlier(when, lbm_application_places_deadline(node));
     when = earlier(when, lbm_membership_drain_deadline(node));
     when = earlier(when, lbm_membership_maintenance_deadline(node));
     return when;

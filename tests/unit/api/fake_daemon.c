@@ -141,6 +141,18 @@ answer(struct daemon *daemon, int fd, const Lbm__Request *request)
             daemon->load += request->load->load[i];
         daemon_respond(fd, request->id, 1, &response);
         break;
+    case LBM__REQUEST__WHAT_PUBLISH:
+        assert_true(request->publish->note.len < sizeof daemon->note);
+        memset(daemon->note, 0, sizeof daemon->note);
+        if (request->publish->note.len != 0)
+            memcpy(daemon->note, request->publish->note.data, request->publish->note.len);
+        daemon->finished = request->publish->finished;
+        daemon->n_published++;
+        daemon_respond(fd, request->id, 1, &response);
+        break;
+    case LBM__REQUEST__WHAT_POST: /* a post is not answered */
+        daemon->n_posted += request->post->n_host;
+        break;
     default:
         abort();
     }
@@ -304,5 +316,38 @@ daemon_push_neighbours(struct daemon *daemon, uint32_t vertex, uint64_t token, u
     neighbours.weight = &weight;
     response.what_case = LBM__RESPONSE__WHAT_NEIGHBOURS;
     response.neighbours = &neighbours;
+    push(daemon, &response);
+}
+
+void
+daemon_push_place(struct daemon *daemon, uint32_t host, uint32_t present, uint32_t finished)
+{
+    char name[] = "h9", address[] = "10.0.0.9:7411", *names[] = {name}, *addresses[] = {address};
+    uint8_t note[] = {'n', 'o', 't', 'e'};
+    ProtobufCBinaryData notes = {sizeof note, note};
+    Lbm__Places places = LBM__PLACES__INIT;
+    Lbm__Response response = LBM__RESPONSE__INIT;
+    places.n_host = places.n_present = places.n_finished = places.n_note = places.n_name = places.n_address =
+        1;
+    places.host = &host;
+    places.present = &present;
+    places.finished = &finished;
+    places.note = &notes;
+    places.name = names;
+    places.address = addresses;
+    response.what_case = LBM__RESPONSE__WHAT_PLACES;
+    response.places = &places;
+    push(daemon, &response);
+}
+
+void
+daemon_push_posted(struct daemon *daemon, uint32_t host, const char *text)
+{
+    Lbm__Posted posted = LBM__POSTED__INIT;
+    Lbm__Response response = LBM__RESPONSE__INIT;
+    posted.host = host;
+    posted.data = (ProtobufCBinaryData){strlen(text), (uint8_t *)(uintptr_t)text};
+    response.what_case = LBM__RESPONSE__WHAT_POSTED;
+    response.posted = &posted;
     push(daemon, &response);
 }

@@ -30,7 +30,10 @@ struct daemon {
     uint32_t wants_edges;
     struct listed attached[DAEMON_LISTED], released[DAEMON_LISTED], kept[DAEMON_LISTED];
     size_t n_attached, n_released, n_kept;
-    double load;            /* all that was reported */
+    double load;   /* all that was reported */
+    char note[32]; /* published last, */
+    uint32_t finished;
+    size_t n_published, n_posted;
     uint64_t released_term; /* of the last ones */
     size_t n_returned;      /* of released, all */
     enum lbm_err refusal;   /* of attach */
@@ -55,5 +58,9 @@ void daemon_push_acquires(struct daemon *daemon, uint64_t term, uint32_t first, 
 void daemon_push_release(struct daemon *daemon, uint32_t vertex, uint64_t token);
 /* The vertex has one edge, of weight 3; LBM_NONE: none. */
 void daemon_push_neighbours(struct daemon *daemon, uint32_t vertex, uint64_t token, uint32_t other);
+
+/* A program at that host is there, or not; it has posted. */
+void daemon_push_place(struct daemon *daemon, uint32_t host, uint32_t present, uint32_t finished);
+void daemon_push_posted(struct daemon *daemon, uint32_t host, const char *text);
 
 #endif

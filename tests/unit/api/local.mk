@@ -1,6 +1,6 @@
 # tests/unit/api
 unit_api_tests = tests/unit/api/test_api tests/unit/api/test_lease_page tests/unit/api/test_serve \
-	tests/unit/api/test_sketch
+	tests/unit/api/test_sketch tests/unit/api/test_steps_line
 check_PROGRAMS += $(unit_api_tests)
 TESTS += $(unit_api_tests)
 tests_unit_api_test_api_SOURCES = tests/unit/api/test_api.c
@@ -18,3 +18,7 @@ tests_unit_api_test_sketch_SOURCES = tests/unit/api/test_sketch.c lib/api/sketch
 tests_unit_api_test_sketch_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_api_test_sketch_LDADD = $(CMOCKA_LIBS) -lm
 $(tests_unit_api_test_api_OBJECTS) $(tests_unit_api_test_serve_OBJECTS): $(pb_headers)
+tests_unit_api_test_steps_line_SOURCES = tests/unit/api/test_steps_line.c lib/api/steps_line.c lib/api/steps.h
+tests_unit_api_test_steps_line_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS) $(PROTOBUF_CFLAGS)
+tests_unit_api_test_steps_line_LDADD = lib/base/libbase.a $(CMOCKA_LIBS)
+$(tests_unit_api_test_steps_line_OBJECTS): $(pb_headers)

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: LGPL-3.0-or-later */
+/* lbmap_steps.h: compute on a graph whose vertices are spread over hosts, in steps.
+ *
+ * Each vertex has a state. Step s of a vertex makes its state after s + 1 steps from its own and its
+ * neighbours' after s steps. A program says how a state begins and what a step does; lbmap_steps does the
+ * rest: it finds the programs of other hosts, sends states to where neighbours are, follows vertices that
+ * move, keeps checkpoints, and knows when all is done. There is no barrier: a vertex goes on as soon as its
+ * neighbours have got as far as it has.
+ *
+ *     static void begin(void *context, uint32_t v, void *state) { *(double *)state = v == 0; }
+ *
+ *     static void mean(void *context, const struct lbmap_step *s, void *after)
+ *     {
+ *         double sum = *(const double *)s->state;
+ *         for (size_t i = 0; i < s->degree; i++)
+ *             sum += *(const double *)s->neighbour[i].state;
+ *         *(double *)after = sum / (double)(s->degree + 1);
+ *     }
+ *
+ *     const struct lbmap_steps program = {.size = sizeof program, .job = "airfoil", .steps = 1000,
+ *                                         .state_size = sizeof(double), .init = begin, .step = mean,
+ *                                         .result = print};
+ *     enum lbmap_error error = lbmap_steps(&program, message, sizeof message);
+ *
+ * Run one program on every host that may have vertices, all with the same job, steps, sizes and functions, in
+ * any order; each returns when the whole job is done. When one is killed, start it again. When a host is lost
+ * its vertices go on elsewhere from where they were kept last, and neighbours send them again what they need.
+ * `init` and `step` must depend on nothing but their arguments and `context`: then the result is the same,
+ * bit for bit, as that of one loop over all vertices, whatever moves or fails meanwhile.
+ *
+ * The graph is that of the job. Edges and vertices must not change while it runs. */
+#ifndef LBMAP_STEPS_H
+#define LBMAP_STEPS_H
+
+#include <lbmap.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A neighbour of a vertex, in a step. */
+struct lbmap_neighbour {
+    uint32_t vertex;
+    uint32_t weight;   /* of the edge */
+    const void *state; /* [size] its state after as many steps; aligned for any type */
+    size_t size;       /* bytes */
+};
+
+/* What a step is made from. Valid during the call. */
+struct lbmap_step {
+    uint32_t vertex;
+    uint64_t step;                           /* 0 for the first one */
+    const void *state;                       /* [size] own state */
+    size_t size;                             /* bytes */
+    const struct lbmap_neighbour *neighbour; /* [degree], by vertex */
+    size_t degree;
+};
+
+/* A program. Functions are called by lbmap_steps alone, in the thread that called it; they must not call it,
+ * and a step should take much less than 2 s. Members that are not named are 0. */
+struct lbmap_steps {
+    size_t size;             /* sizeof(struct lbmap_steps) */
+    const char *job;         /* its name */
+    const char *socket_path; /* of the daemon of this host; NULL: where lbmap was configured to have it */
+    uint64_t steps;          /* how many each vertex does */
+    size_t state_size;       /* bytes of a state, 1 or more; the most that one has, if `length` is given */
+    uint32_t keep; /* steps from checkpoint to checkpoint of a vertex; 0: 32, or as many as fit. After a
+                      loss that many are done again, and up to three times as many states are kept of a
+                      vertex: (3 keep + 3) (state_size + 4) + 32 is LBMAP_PAYLOAD_MAX at most */
+    void *context; /* passed on */
+
+    /* State of a vertex before its first step. Out: state [state_size], all 0 before. */
+    void (*init)(void *context, uint32_t vertex, void *state);
+
+    /* One step. Out: after [state_size], all 0 before. */
+    void (*step)(void *context, const struct lbmap_step *step, void *after);
+
+    /* Bytes of a state that are used, up to state_size; the others are neither sent nor kept. NULL: all. */
+    size_t (*length)(void *context, uint32_t vertex, const void *state);
+
+    /* What a vertex costs, in the units of the graph's vertex weights: asked every second. NULL: not told. */
+    double (*load)(void *context, uint32_t vertex);
+
+    /* The last state of a vertex. When all is done it is called for every vertex of the job, in their order,
+     * at one host: the one with the lowest number that has a program then. Should that program be lost while
+     * it is called, it is called again elsewhere. NULL in all programs, or in none. */
+    void (*result)(void *context, uint32_t vertex, const void *state, size_t size);
+
+    const volatile int
+        *stop; /* if it is not NULL, and not 0: give up soon, with LBMAP_E_BUSY; what is kept stays */
+};
+
+/* Work until every vertex of the job has done all steps; blocks until then. The process is silent, and reads
+ * no environment. While the daemon of this host is away it waits for it. Out:     message [len] what went
+ * wrong, for people, or ""; NULL with len 0: not wanted. Errors:  LBMAP_E_RANGE the program cannot be run,
+ * and the message says why; LBMAP_E_NOTFOUND there is no such job, or it is cancelled; LBMAP_E_UNREACHABLE,
+ * LBMAP_E_DENIED of the daemon; LBMAP_E_BUSY another program of this host serves the job, or *stop was set;
+ * LBMAP_E_CORRUPT what was kept of a vertex is not of this program; LBMAP_E_UNSUPPORTED edges of a vertex
+ * have changed; LBMAP_E_NOMEM. */
+enum lbmap_error lbmap_steps(const struct lbmap_steps *program, char *message, size_t len);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

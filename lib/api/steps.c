@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: LGPL-3.0-or-later */
+/* The loop of lbmap_steps: take what the daemon and others say, do steps that can be done, send what came of
+ * them, keep, ask for what is missing (invariants: steps.h).
+ *
+ * Owns: all lines, messages on their way, results.  Never: a decision that rests on a message having arrived.
+ */
+#include "config.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/steps.h"
+#include "base/check.h"
+
+enum {
+    KEEP_DEFAULT = 32,
+    WORK_MS = 10,   /* of steps before the daemon and others are listened to again */
+    IDLE_MS = 20,   /* waiting for them while no step can be done */
+    LOOK_MS = 50,   /* between looks at what is missing */
+    LOAD_MS = 1000, /* between reports of loads */
+};
+
+void
+lbm_steps_fail(struct lbm_steps *steps, enum lbmap_error error, const char *fmt, ...)
+{
+    va_list args;
+    if (steps->error != LBMAP_OK)
+        return;
+    steps->error = error;
+    va_start(args, fmt);
+    vsnprintf(steps->message, sizeof steps->message, fmt, args);
+    va_end(args);
+}
+
+/* ---- steps --------------------------------------------------------------------------------------------- */
+
+static void
+send_last(struct lbm_steps *steps, const struct lbm_line *line)
+{
+    uint32_t host[HOSTS_OF_ONE];
+    size_t n = lbm_steps_hosts(line, host, HOSTS_OF_ONE);
+    for (size_t i = 0; i < n; i++)
+        lbm_mail_state(steps, host[i], line, lbm_line_step(line));
+}
+
+static struct lbm_state *
+make_next(struct lbm_steps *steps, const struct lbm_line *line)
+{
+    const struct lbmap_steps *program = &steps->program;
+    uint64_t at = lbm_line_step(line);
+    const struct lbm_state *own = lbm_line_get(line, at);
+    struct lbm_state *state = lbm_state_new(NULL, program->state_size, program->state_size);
+    steps->views.n = 0;
+    if (state == NULL || lbm_vec_reserve(&steps->views, line->edges.n) != LBM_OK) {
+        free(state);
+        return NULL;
+    }
+    for (size_t i = 0; i < line->edges.n; i++) {
+        const struct lbm_edge *edge = &line->edges.at[i];
+        const struct lbm_state *other = lbm_line_get(edge->to, at);
+        LBM_ASSERT(other != NULL);
+        steps->views.at[steps->views.n++] =
+            (struct lbmap_neighbour){edge->to->vertex, edge->weight, other->bytes, other->len};
+    }
+    const struct lbmap_step step = {line->vertex, at, own->bytes, own->len, steps->views.at, steps->views.n};
+    program->step(program->context, &step, state->bytes);
+    if (program->length != NULL)
+        state->len = program->length(program->context, line->vertex, state->bytes);
+    if (state->len > program->state_size)
+        lbm_steps_fail(steps, LBMAP_E_RANGE, "vertex %u: a state of %zu bytes, state_size is %zu",
+                       line->vertex, state->len, program->state_size);
+    return state;
+}
+
+static void
+do_step(struct lbm_steps *steps, struct lbm_line *line)
+{
+    struct lbm_state *state = make_next(steps, line);
+    if (state == NULL || steps->error != LBMAP_OK || lbm_line_push(line, state) != LBM_OK) {
+        free(state);
+        lbm_steps_fail(steps, LBMAP_E_NOMEM, "no memory for a state of vertex %u", line->vertex);
+        return;
+    }
+    send_last(steps, line);
+    lbm_steps_grown(steps, line);
+    for (size_t i = 0; i < line->edges.n; i++)
+        if (line->edges.at[i].to->token == 0)
+            lbm_steps_drop_passed(line->edges.at[i].to);
+    lbm_steps_count(steps, line);
+}
+
+static void
+work(struct lbm_steps *steps)
+{
+    int64_t end_ms = lbm_api_now_ms() + WORK_MS;
+    while (steps->next < steps->ready.n && steps->error == LBMAP_OK) {
+        struct lbm_line *line = steps->ready.at[steps->next];
+        if (lbmap_lease_valid(steps->map) != LBMAP_WORK)
+            return;
+        steps->next++;
+        line->queued = 0;
+        if (line->token != 0 && line->has_edges) {
+            /* it may have left and come back since */
+            size_t have = 0;
+            for (size_t i = 0; i < line->edges.n; i++)
+                have += lbm_line_get(line->edges.at[i].to, lbm_line_step(line)) != NULL;
+            line->have = have;
+            if (have == line->edges.n && !lbm_steps_is_done(steps, line) && line->n <= steps->window)
+                do_step(steps, line);
+        }
+        if (lbm_api_now_ms() >= end_ms)
+            break;
+    }
+    if (steps->next == steps->ready.n)
+        steps->next = steps->ready.n = 0;
+    if (steps->next > 4096 && steps->next > steps->ready.n / 2) {
+        steps->ready.n -= steps->next;
+        memmove(steps->ready.at, steps->ready.at + steps->next, steps->ready.n * sizeof *steps->ready.at);
+        steps->next = 0;
+    }
+}
+
+/* ---- the loop ------------------------------------------------------------------------------------------ */
+
+static void
+report_loads(struct lbm_steps *steps)
+{
+    const struct lbmap_steps *program = &steps->program;
+    LBM_VEC(struct lbmap_load) loads = {0};
+    if (lbm_vec_reserve(&loads, steps->own.n) != LBM_OK)
+        return;
+    for (size_t i = 0; i < steps->own.n; i++)
+        loads.at[loads.n++] = (struct lbmap_load){steps->own.at[i]->vertex, steps->own.at[i]->token,
+                                                  program->load(program->context, steps->own.at[i]->vertex)};
+    if (lbmap_report_load(steps->map, loads.at, loads.n) == LBMAP_E_RANGE)
+        lbm_steps_fail(steps, LBMAP_E_RANGE, "%s", lbmap_message(steps->map));
+    lbm_vec_free(&loads);
+}
+
+static void
+look_at_timers(struct lbm_steps *steps)
+{
+    int64_t now_ms = lbm_api_now_ms();
+    lbm_steps_keep(steps, now_ms);
+    if (now_ms >= steps->look_ms) {
+        steps->look_ms = now_ms + LOOK_MS;
+        lbm_steps_look(steps, now_ms);
+        lbm_steps_tell(steps, now_ms);
+    }
+    if (steps->program.load != NULL && now_ms >= steps->load_ms) {
+        steps->load_ms = now_ms + LOAD_MS;
+        report_loads(steps);
+    }
+    if (steps->n_done == lbmap_vertices(steps->map))
+        lbm_steps_finish(steps);
+}
+
+static enum lbmap_error
+dispatch(struct lbm_steps *steps)
+{
+    enum lbmap_error error = lbmap_dispatch(steps->map, steps->ready.n != 0 ? 0 : IDLE_MS);
+    for (size_t i = 0; i < steps->payloads.n; i++)
+        lbm_buf_free(&steps->payloads.at[i]);
+    steps->payloads.n = 0;
+    return error;
+}
+
+static void
+run(struct lbm_steps *steps)
+{
+    while (steps->error == LBMAP_OK && !steps->finished) {
+        enum lbmap_error error = dispatch(steps);
+        if (error != LBMAP_OK) {
+            lbm_steps_fail(steps, error, "%s", lbmap_message(steps->map));
+            return;
+        }
+        if (steps->program.stop != NULL && *steps->program.stop) {
+            lbm_steps_fail(steps, LBMAP_E_BUSY, "stopped by the program");
+            return;
+        }
+        lbm_steps_greet(steps);
+        work(steps);
+        lbm_mail_flush(steps);
+        look_at_timers(steps);
+        lbm_mail_flush(steps);
+    }
+}
+
+/* ---- from outside -------------------------------------------------------------------------------------- */
+
+/* Most steps between checkpoints that fit a payload: 3 keep + 3 states. */
+static uint64_t
+most_keep(const struct lbmap_steps *program)
+{
+    uint64_t states =
+        program->state_size < LBMAP_PAYLOAD_MAX ? (LBMAP_PAYLOAD_MAX - 32) / (program->state_size + 4) : 0;
+    return states < 6 ? 0 : (states - 3) / 3;
+}
+
+static void
+check(struct lbm_steps *steps, const struct lbmap_steps *program)
+{
+    if (program->size < offsetof(struct lbmap_steps, stop)) {
+        lbm_steps_fail(steps, LBMAP_E_RANGE, "size is %zu, not sizeof(struct lbmap_steps)", program->size);
+        return;
+    }
+    memcpy(&steps->program, program, program->size < sizeof *program ? program->size : sizeof *program);
+    uint64_t most = most_keep(program);
+    if (program->job == NULL || program->init == NULL || program->step == NULL || program->state_size == 0)
+        lbm_steps_fail(steps, LBMAP_E_RANGE, "job, state_size, init or step is missing");
+    else if (most == 0)
+        lbm_steps_fail(steps, LBMAP_E_RANGE,
+                       "a state of %zu bytes is too long: six of them, and 4 bytes each, fit %d",
+                       program->state_size, LBMAP_PAYLOAD_MAX);
+    else if (program->keep > most)
+        lbm_steps_fail(steps, LBMAP_E_RANGE, "keep is %u: with states of %zu bytes it is %u at most",
+                       program->keep, program->state_size, (unsigned)most);
+    if (steps->program.keep == 0)
+        steps->program.keep = most < KEEP_DEFAULT ? (uint32_t)most : KEEP_DEFAULT;
+    steps->window = 3 * (uint64_t)steps->program.keep + 1;
+}
+
+static void
+clean(struct lbm_steps *steps)
+{
+    for (uint32_t v = 0; steps->result != NULL && v < lbmap_vertices(steps->map); v++)
+        free(steps->result[v]);
+    free(steps->result);
+    lbmap_close(steps->map);
+    for (size_t i = 0; i < steps->lines.n; i++)
+        lbm_line_free(steps->lines.at[i]);
+    for (size_t i = 0; i < steps->out.n; i++)
+        lbm_buf_free(&steps->out.at[i].rows);
+    for (size_t i = 0; i < steps->payloads.n; i++)
+        lbm_buf_free(&steps->payloads.at[i]);
+    lbm_vec_free(&steps->lines);
+    lbm_vec_free(&steps->own);
+    lbm_vec_free(&steps->ready);
+    lbm_vec_free(&steps->fresh);
+    lbm_vec_free(&steps->out);
+    lbm_vec_free(&steps->views);
+    lbm_vec_free(&steps->peers);
+    lbm_vec_free(&steps->payloads);
+    lbm_idmap_free(&steps->at);
+}
+
+enum lbmap_error
+lbmap_steps(const struct lbmap_steps *program, char *message, size_t len)
+{
+    struct lbm_steps steps = {.nowhere.failed = 1, .collector = LBMAP_NOWHERE};
+    const struct lbmap_callbacks callbacks = {.size = sizeof callbacks,
+                                              .context = &steps,
+                                              .acquire = lbm_steps_on_acquire,
+                                              .release = lbm_steps_on_release,
+                                              .revoked = lbm_steps_on_revoked,
+                                              .edges = lbm_steps_on_edges,
+                                              .peer_up = lbm_steps_on_peer_up,
+                                              .peer_down = lbm_steps_on_peer_down,
+                                              .message = lbm_steps_on_message};
+    enum lbmap_error error = LBMAP_OK;
+    check(&steps, program);
+    if (steps.error == LBMAP_OK && (error = lbmap_open(program->socket_path, &steps.map)) != LBMAP_OK)
+        lbm_steps_fail(&steps, error, "the daemon of this host: %s", lbmap_strerror(error));
+    if (steps.error == LBMAP_OK && ((error = lbmap_attach(steps.map, program->job)) != LBMAP_OK ||
+                                    (error = lbmap_serve(steps.map, &callbacks)) != LBMAP_OK ||
+                                    (error = lbmap_publish(steps.map, NULL, 0)) != LBMAP_OK))
+        lbm_steps_fail(&steps, error, "%s", lbmap_message(steps.map));
+    if (steps.error == LBMAP_OK)
+        run(&steps);
+    clean(&steps);
+    if (len != 0)
+        snprintf(message, len, "%s", steps.message);
+    return steps.error;
+}

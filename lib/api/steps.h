@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: LGPL-3.0-or-later */
+/* lbmap_steps from the inside. A *line* is what is known of one vertex: n states, those after steps lo, lo +
+ * 1 and so on without a gap. Own lines grow by steps, others by what their owners send.
+ *
+ * Invariants. (1) A state is the same wherever it was computed, so any copy serves. (2) `durable` never goes
+ * back: whoever has the vertex next begins there or later. (3) The owner of u keeps u's states from the least
+ * `durable` of its neighbours on, in memory and in each checkpoint: so a neighbour that begins again finds
+ * what it needs, even if u begins again at the same time. (4) n of an own line is at most the window, which
+ * is wider than the distance of checkpoints: so the vertex that holds others up is always due for its
+ * checkpoint. */
+#ifndef LBM_API_STEPS_H
+#define LBM_API_STEPS_H
+
+#include "api/call.h"
+#include "base/idmap.h"
+#include "base/mem.h"
+#include "lbmap_steps.h"
+
+struct lbm_state {
+    size_t len;
+    _Alignas(16) uint8_t bytes[];
+};
+
+struct lbm_line;
+
+struct lbm_edge {
+    struct lbm_line *to;
+    uint32_t weight;
+};
+
+struct lbm_line {
+    uint32_t vertex;
+    uint64_t token;          /* of an own one; 0: another host's */
+    uint64_t lo;             /* step of the first state */
+    size_t n;                /* states; of an own line 1 or more */
+    struct lbm_state **ring; /* [ring_size], a power of two; state s at s & (ring_size - 1) */
+    size_t ring_size;
+    uint64_t durable;                /* it never begins before that again */
+    uint32_t host;                   /* of another host's: which one, as last heard, or LBMAP_NOWHERE */
+    LBM_VEC(struct lbm_edge) edges;  /* of an own one, by vertex */
+    int has_edges;                   /* they have been told */
+    LBM_VEC(struct lbm_line *) used; /* own lines that have it as a neighbour */
+    size_t at;                       /* own: index in steps->own */
+    size_t have;                     /* own: neighbours whose state after as many steps is here */
+    int queued;                      /* own: in steps->ready */
+    int64_t asked_ms;                /* its owner was last asked; 0: not since something came */
+    unsigned asked;                  /* so often since something came, */
+    unsigned unheard;                /* and so often in vain */
+    int64_t told_ms;                 /* own, done: when the collector was last told; INT64_MAX: it has it */
+};
+
+/* Messages to one host on their way. */
+struct lbm_outbox {
+    uint32_t host;
+    struct lbm_buf rows;
+};
+
+struct lbm_steps {
+    struct lbmap_steps program;
+    struct lbmap *map;
+    uint64_t window;
+    LBM_VEC(struct lbm_line *) lines;
+    struct lbm_idmap at; /* vertex to index in lines */
+    LBM_VEC(struct lbm_line *) own;
+    LBM_VEC(struct lbm_line *) ready; /* a queue: from `next` on */
+    size_t next;
+    LBM_VEC(struct lbm_line *) fresh; /* own lines that were acquired and have not asked yet */
+    LBM_VEC(struct lbm_outbox) out;
+    struct lbm_buf nowhere; /* failed: takes what is for nobody */
+    LBM_VEC(struct lbmap_neighbour) views;
+    LBM_VEC(uint32_t) peers;          /* hosts that have a program, ascending */
+    LBM_VEC(struct lbm_buf) payloads; /* of the dispatch in progress */
+    int64_t keep_ms;                  /* since when something is due for a checkpoint; 0: nothing */
+    int64_t look_ms, load_ms;         /* next look at what is missing; next report of loads */
+    uint32_t collector;               /* that was told last */
+    uint32_t n_done;                  /* of result */
+    struct lbm_state **result;        /* [vertices] if this is the collector; NULL: not yet */
+    int handed_out;                   /* they have been handed to the program */
+    int finished;                     /* somebody has collected everything */
+    enum lbmap_error error;           /* found in a callback */
+    char message[LBM_DIAG_TEXT_MAX];
+};
+
+void lbm_steps_fail(struct lbm_steps *steps, enum lbmap_error error, const char *fmt, ...) LBM_PRINTF(3, 4);
+
+/* ---- steps_line.c ---- */
+
+static inline uint64_t
+lbm_line_next(const struct lbm_line *line)
+{
+    return line->lo + line->n;
+}
+
+/* Of an own one: how many steps it has done. */
+static inline uint64_t
+lbm_line_step(const struct lbm_line *line)
+{
+    return line->lo + line->n - 1;
+}
+
+/* The line of a vertex, made if there is none. NULL: memory is short, noted. */
+struct lbm_line *lbm_steps_line(struct lbm_steps *steps, uint32_t vertex);
+void lbm_line_free(struct lbm_line *line);
+void lbm_line_begin(struct lbm_line *line, uint64_t step); /* forget all states; the next one is that */
+void lbm_line_drop(struct lbm_line *line, uint64_t lo);    /* states before lo; the last one stays */
+const struct lbm_state *lbm_line_get(const struct lbm_line *line, uint64_t step); /* or NULL */
+/* Append the next state; takes it. Errors: LBM_E_NOMEM, then it is the caller's. */
+enum lbm_err lbm_line_push(struct lbm_line *line, struct lbm_state *state) LBM_MUST_CHECK;
+/* A state of len bytes, with room for room; NULL: memory is short. */
+struct lbm_state *lbm_state_new(const void *bytes, size_t len, size_t room);
+/* The payload of an own line. Errors: buf->failed. */
+void lbm_line_pack(const struct lbm_line *line, struct lbm_buf *buf);
+/* Errors: LBM_E_CORRUPT, LBM_E_NOMEM; the line is empty then. */
+enum lbm_err lbm_line_unpack(struct lbm_line *line, const struct lbmap_payload *payload,
+                             size_t state_max) LBM_MUST_CHECK;
+
+/* ---- steps_mail.c ---- */
+
+enum lbm_row {
+    LBM_ROW_STATE = 1, /* vertex, step, durable, len, bytes: its state; len UINT32_MAX: only that */
+    LBM_ROW_WANT = 2,  /* vertex, durable, other, from: of other, from that step on */
+    LBM_ROW_DONE = 3,  /* vertex, len, bytes: its last state, to the collector */
+    LBM_ROW_GOT = 4,   /* vertex: the collector has it */
+};
+
+void lbm_mail_state(struct lbm_steps *steps, uint32_t host, const struct lbm_line *line, uint64_t step);
+void lbm_mail_durable(struct lbm_steps *steps, uint32_t host, const struct lbm_line *line);
+void lbm_mail_want(struct lbm_steps *steps, uint32_t host, const struct lbm_line *line, uint32_t other,
+                   uint64_t from);
+void lbm_mail_done(struct lbm_steps *steps, uint32_t host, const struct lbm_line *line);
+void lbm_mail_got(struct lbm_steps *steps, uint32_t host, uint32_t vertex);
+/* Post what waits. What the daemon does not take now is lost, and asked for again. */
+void lbm_mail_flush(struct lbm_steps *steps);
+/* A message from another program: bytes that make no sense are dropped. */
+void lbm_mail_take(struct lbm_steps *steps, uint32_t host, const uint8_t *bytes, size_t n);
+
+/* ---- steps_vertices.c ---- */
+
+int lbm_steps_is_done(const struct lbm_steps *steps, const struct lbm_line *line); /* an own one: all steps */
+/* Put an own line into the queue of those that can do a step, if it can. */
+void lbm_steps_consider(struct lbm_steps *steps, struct lbm_line *line);
+/* An own line has another step, or neighbours' states have gone or come at once: count those that are here.
+ */
+void lbm_steps_count(struct lbm_steps *steps, struct lbm_line *line);
+/* One more state of this line has come, or was made: whoever waited for it may go on. */
+void lbm_steps_grown(struct lbm_steps *steps, struct lbm_line *line);
+/* Drop states of an own line that no neighbour can need again. */
+void lbm_steps_drop_old(struct lbm_steps *steps, struct lbm_line *line);
+/* The same of another host's line: those that users here have all passed. */
+void lbm_steps_drop_passed(struct lbm_line *line);
+/* It is known that a vertex begins there or later. */
+void lbm_steps_set_durable(struct lbm_steps *steps, struct lbm_line *line, uint64_t durable);
+/* Callbacks of lbmap_serve. */
+void lbm_steps_on_acquire(void *context, uint32_t vertex, uint64_t token,
+                          const struct lbmap_payload *payload);
+void lbm_steps_on_release(void *context, uint32_t vertex, uint64_t token, struct lbmap_payload *payload);
+void lbm_steps_on_revoked(void *context, uint32_t vertex, uint64_t token);
+void lbm_steps_on_edges(void *context, uint32_t vertex, uint64_t token, const struct lbmap_edge *edges,
+                        size_t n);
+
+/* ---- steps_others.c ---- */
+
+enum { HOSTS_OF_ONE = 64 }; /* neighbours at more hosts ask for what they miss */
+
+/* Hosts of the neighbours of an own line, each once. Returns how many, at most max. */
+size_t lbm_steps_hosts(const struct lbm_line *line, uint32_t *host, size_t max);
+/* A state of another host's vertex has come, or NULL: only how far it is kept; takes it. */
+void lbm_steps_heard(struct lbm_steps *steps, uint32_t host, uint32_t vertex, uint64_t step, uint64_t durable,
+                     struct lbm_state *state);
+/* `vertex` is at that host and wants states of `other`, from that step on. */
+void lbm_steps_wanted(struct lbm_steps *steps, uint32_t host, uint32_t vertex, uint64_t durable,
+                      uint32_t other, uint64_t from);
+/* Vertices that have just come tell their neighbours where they are, and ask for what they need. */
+void lbm_steps_greet(struct lbm_steps *steps);
+/* Ask for what own lines wait for: a neighbour's state, or word that one is kept. */
+void lbm_steps_look(struct lbm_steps *steps, int64_t now_ms);
+/* Callbacks of lbmap_serve. */
+void lbm_steps_on_message(void *context, uint32_t host, const void *bytes, size_t n);
+void lbm_steps_on_peer_up(void *context, const struct lbmap_peer *peer);
+void lbm_steps_on_peer_down(void *context, uint32_t host);
+
+/* ---- steps_end.c ---- */
+
+/* Make checkpoints of own lines if some are due. Blocks until they are kept. */
+void lbm_steps_keep(struct lbm_steps *steps, int64_t now_ms);
+/* A last state, from the program at that host; takes it. */
+void lbm_steps_collect(struct lbm_steps *steps, uint32_t host, uint32_t vertex, struct lbm_state *state);
+void lbm_steps_collected(struct lbm_steps *steps, uint32_t vertex); /* the collector has it */
+/* Tell the collector of own lines that are done and kept. */
+void lbm_steps_tell(struct lbm_steps *steps, int64_t now_ms);
+/* All last states are here: hand them out, and tell everybody that there is nothing left to do. */
+void lbm_steps_finish(struct lbm_steps *steps);
+
+#endif

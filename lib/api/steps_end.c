@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: LGPL-3.0-or-later */
+/* Checkpoints, and the end: last states go to the collector, the program at the lowest host. When that has
+ * all, it hands them out and says that the job is done. */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "api/steps.h"
+
+enum {
+    KEEP_MS = 500,        /* what is due for its checkpoint waits so long for more */
+    KEEP_AT_ONCE = 512,   /* payloads packed at a time, */
+    KEEP_BYTES = 4 << 20, /* about */
+    TELL_MS = 1000,       /* the collector is told again */
+};
+
+static uint64_t
+unkept(const struct lbm_steps *steps, const struct lbm_line *line)
+{
+    uint64_t done = lbm_line_step(line) - line->durable;
+    return lbm_steps_is_done(steps, line) && done != 0 ? UINT64_MAX : done;
+}
+
+struct batch {
+    struct lbm_buf buf;
+    struct lbmap_state state[KEEP_AT_ONCE];
+    size_t from[KEEP_AT_ONCE];
+    struct lbm_line *line[KEEP_AT_ONCE];
+    uint64_t step[KEEP_AT_ONCE];
+    size_t n;
+};
+
+static void
+tell_durable(struct lbm_steps *steps, const struct lbm_line *line)
+{
+    uint32_t host[HOSTS_OF_ONE];
+    size_t n = lbm_steps_hosts(line, host, HOSTS_OF_ONE);
+    for (size_t i = 0; i < n; i++)
+        lbm_mail_durable(steps, host[i], line);
+}
+
+/* What is not kept now is kept the next time, or is not ours any more. Nonzero if it is kept. */
+static int
+keep_batch(struct lbm_steps *steps, struct batch *batch)
+{
+    for (size_t i = 0; i < batch->n; i++)
+        batch->state[i].payload.bytes = batch->buf.at + batch->from[i];
+    enum lbmap_error error =
+        batch->buf.failed ? LBMAP_E_NOMEM : lbmap_checkpoint(steps->map, batch->state, batch->n);
+    for (size_t i = 0; i < batch->n && error == LBMAP_OK; i++) {
+        lbm_steps_set_durable(steps, batch->line[i], batch->step[i]);
+        tell_durable(steps, batch->line[i]);
+    }
+    if (error == LBMAP_E_NOMEM || error == LBMAP_E_RANGE)
+        lbm_steps_fail(steps, error, "%s", lbmap_message(steps->map));
+    batch->n = batch->buf.len = 0;
+    batch->buf.failed = 0;
+    return error == LBMAP_OK;
+}
+
+static void
+keep(struct lbm_steps *steps)
+{
+    struct batch *batch = lbm_alloc(1, sizeof *batch);
+    int is_well = batch != NULL;
+    for (size_t i = 0; i < steps->own.n && is_well; i++) {
+        struct lbm_line *line = steps->own.at[i];
+        if (unkept(steps, line) < (steps->program.keep + 1) / 2)
+            continue;
+        lbm_steps_drop_old(steps, line);
+        size_t k = batch->n++;
+        batch->from[k] = batch->buf.len;
+        lbm_line_pack(line, &batch->buf);
+        batch->line[k] = line;
+        batch->step[k] = lbm_line_step(line);
+        batch->state[k] =
+            (struct lbmap_state){line->vertex, line->token, {NULL, batch->buf.len - batch->from[k]}};
+        if (batch->n == KEEP_AT_ONCE || batch->buf.len >= KEEP_BYTES)
+            is_well = keep_batch(steps, batch);
+    }
+    if (is_well && batch->n != 0)
+        is_well = keep_batch(steps, batch);
+    if (batch != NULL)
+        lbm_buf_free(&batch->buf);
+    free(batch);
+    steps->keep_ms = 0;
+}
+
+void
+lbm_steps_keep(struct lbm_steps *steps, int64_t now_ms)
+{
+    size_t due = 0;
+    for (size_t i = 0; i < steps->own.n; i++)
+        due += unkept(steps, steps->own.at[i]) >= steps->program.keep;
+    if (due == 0)
+        steps->keep_ms = 0;
+    else if (steps->keep_ms == 0)
+        steps->keep_ms = now_ms;
+    int is_idle = steps->ready.n == 0;
+    if (due != 0 && (is_idle || due * 2 > steps->own.n || now_ms - steps->keep_ms > KEEP_MS))
+        keep(steps);
+}
+
+/* ---- the end ---- */
+
+static int
+is_known(const struct lbm_steps *steps, uint32_t vertex)
+{
+    return vertex < lbmap_vertices(steps->map);
+}
+
+void
+lbm_steps_collect(struct lbm_steps *steps, uint32_t host, uint32_t vertex, struct lbm_state *state)
+{
+    if (state == NULL || !is_known(steps, vertex)) {
+        free(state);
+        return;
+    }
+    if (steps->result == NULL)
+        steps->result = lbm_alloc(lbmap_vertices(steps->map), sizeof(struct lbm_state *));
+    if (steps->result == NULL) {
+        free(state);
+        lbm_steps_fail(steps, LBMAP_E_NOMEM, "no memory for %u results", lbmap_vertices(steps->map));
+        return;
+    }
+    if (steps->result[vertex] == NULL) {
+        steps->result[vertex] = state;
+        steps->n_done++;
+    } else {
+        free(state);
+    }
+    lbm_mail_got(steps, host, vertex);
+}
+
+void
+lbm_steps_collected(struct lbm_steps *steps, uint32_t vertex)
+{
+    uint32_t at = lbm_idmap_get(&steps->at, vertex);
+    if (at != LBM_NONE)
+        steps->lines.at[at]->told_ms = INT64_MAX;
+}
+
+void
+lbm_steps_tell(struct lbm_steps *steps, int64_t now_ms)
+{
+    uint32_t here = lbmap_host(steps->map);
+    uint32_t collector = steps->peers.n != 0 && steps->peers.at[0] < here ? steps->peers.at[0] : here;
+    int is_new = collector != steps->collector;
+    steps->collector = collector;
+    for (size_t i = 0; i < steps->own.n; i++) {
+        struct lbm_line *line = steps->own.at[i];
+        if (is_new)
+            line->told_ms = 0;
+        if (!lbm_steps_is_done(steps, line) || line->durable != lbm_line_step(line) ||
+            line->told_ms == INT64_MAX || (line->told_ms != 0 && now_ms - line->told_ms < TELL_MS))
+            continue;
+        line->told_ms = now_ms;
+        if (collector != here) {
+            lbm_mail_done(steps, collector, line);
+            continue;
+        }
+        const struct lbm_state *last = lbm_line_get(line, lbm_line_step(line));
+        lbm_steps_collect(steps, here, line->vertex, lbm_state_new(last->bytes, last->len, last->len));
+        line->told_ms = INT64_MAX;
+    }
+}
+
+/* All results are here: hand them out, and tell everybody that there is nothing left to do. */
+void
+lbm_steps_finish(struct lbm_steps *steps)
+{
+    const struct lbmap_steps *program = &steps->program;
+    for (uint32_t v = 0; v < lbmap_vertices(steps->map) && program->result != NULL && !steps->handed_out; v++)
+        program->result(program->context, v, steps->result[v]->bytes, steps->result[v]->len);
+    steps->handed_out = 1;
+    enum lbmap_error error = lbmap_finish(steps->map);
+    if (error == LBMAP_OK || error == LBMAP_E_BUSY)
+        steps->finished = error == LBMAP_OK;
+    else
+        lbm_steps_fail(steps, error, "%s", lbmap_message(steps->map));
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Applications that serve one job at several hosts find each other and talk (protocol.md section 6): what
+ * each publishes is told to all members when it changes and every PLACES_US; what one posts goes over the
+ * connection of the two daemons. Both may be lost: notes are told again, posts are the applications' own
+ * matter. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "node/application/application.h"
+#include "node/application/guest.h"
+#include "node/core/core.h"
+#include "node/local/local.h"
+#include "node/records/record_batch.h"
+
+enum {
+    PLACES_US = 2000000,        /* between tellings of a place that stays as it is */
+    PLACES_EACH_US = 10000,     /* at least so much for each member */
+    PLACES_MISSED = 4,          /* periods in which nothing is heard: it serves no more */
+    POSTED_BYTES_MAX = 8 << 20, /* that an application may leave unread; what comes beyond is lost */
+};
+
+static int64_t
+period_us(const struct lbm_node *node)
+{
+    int64_t each_us = (int64_t)PLACES_EACH_US * (int64_t)node->view.members.n;
+    return each_us > PLACES_US ? each_us : PLACES_US;
+}
+
+static struct place *
+place_of(struct lbm_node *node, uint64_t job, uint32_t host)
+{
+    for (size_t i = 0; i < node->places.n; i++)
+        if (node->places.at[i].job == job && node->places.at[i].host == host)
+            return &node->places.at[i];
+    return NULL;
+}
+
+static struct application *
+listener_of(struct lbm_node *node, uint64_t job)
+{
+    for (size_t i = 0; i < node->applications.n; i++)
+        if (node->applications.at[i].job == job && node->applications.at[i].publishes)
+            return &node->applications.at[i];
+    return NULL;
+}
+
+/* ---- what is told ------------------------------------------------------------------------------------- */
+
+static void
+tell_members(struct lbm_node *node, struct place *place)
+{
+    Lbm__Place body = LBM__PLACE__INIT;
+    body.job = place->job;
+    body.present = place->present != 0;
+    body.finished = place->finished != 0;
+    body.note = (ProtobufCBinaryData){place->note_len, place->note};
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_PLACE;
+    message.place = &body;
+    for (size_t i = 0; i < node->view.members.n; i++) {
+        const struct lbm_member *member = &node->view.members.at[i];
+        if (member->host != node->host && lbm_view_participates(member))
+            lbm_core_send_lossy(node, member->host, &message);
+    }
+}
+
+/* Tell the application of this host about one other place. */
+static void
+tell_application(struct lbm_node *node, const struct application *application, struct place *place)
+{
+    static char nothing[1];
+    const struct lbm_member *member = lbm_view_member(&node->view, place->host);
+    uint32_t present = place->present != 0, finished = place->finished != 0;
+    ProtobufCBinaryData note = {place->note_len, place->note};
+    char *name = member != NULL ? (char *)(uintptr_t)member->name : nothing; /* packed, not changed */
+    char *address = member != NULL ? (char *)(uintptr_t)member->address : nothing;
+    Lbm__Places places = LBM__PLACES__INIT;
+    places.n_host = places.n_present = places.n_finished = places.n_note = places.n_name = places.n_address =
+        1;
+    places.host = &place->host;
+    places.present = &present;
+    places.finished = &finished;
+    places.note = &note;
+    places.name = &name;
+    places.address = &address;
+    Lbm__Response response = LBM__RESPONSE__INIT;
+    response.what_case = LBM__RESPONSE__WHAT_PLACES;
+    response.places = &places;
+    lbm_core_reply(node, application->client, application->request, 0, &response);
+}
+
+static void
+changed(struct lbm_node *node, struct place *place)
+{
+    const struct application *application = listener_of(node, place->job);
+    if (application != NULL)
+        tell_application(node, application, place);
+}
+
+/* Out: NULL if memory is short. */
+static struct place *
+add_place(struct lbm_node *node, uint64_t job, uint32_t host)
+{
+    struct place place = {.job = job, .host = host};
+    if (lbm_vec_push(&node->places, place) != LBM_OK) {
+        lbm_core_fail(node, LBM_E_NOMEM);
+        return NULL;
+    }
+    return &node->places.at[node->places.n - 1];
+}
+
+/* Returns nonzero if it said something else before. */
+static int
+set_place(struct place *place, int present, int finished, const ProtobufCBinaryData *note)
+{
+    int is_same = place->present == present && place->finished == finished && place->note_len == note->len &&
+                  (note->len == 0 || memcmp(place->note, note->data, note->len) == 0);
+    place->present = present;
+    place->finished = finished;
+    place->note_len = (uint32_t)note->len;
+    if (note->len != 0)
+        memcpy(place->note, note->data, note->len);
+    return !is_same;
+}
+
+void
+lbm_application_on_place(struct lbm_node *node, const Lbm__Peer *message)
+{
+    const Lbm__Place *body = message->place;
+    if (lbm_local_job(node, body->job) == NULL)
+        return;
+    struct place *place = place_of(node, body->job, message->src);
+    if (place == NULL && !body->present && !body->finished)
+        return;
+    if (place == NULL && (place = add_place(node, body->job, message->src)) == NULL)
+        return;
+    place->heard_us = node->now_us;
+    if (set_place(place, body->present != 0, place->finished || body->finished, &body->note))
+        changed(node, place);
+}
+
+void
+lbm_application_publish(struct lbm_node *node, uint64_t client, uint64_t request,
+                        const Lbm__PublishRequest *publish)
+{
+    struct application *application = lbm_local_application(node, client);
+    if (application == NULL || lbm_local_job(node, application->job) == NULL) {
+        lbm_core_reply_error(node, client, request, LBM_E_STATE,
+                             "nothing is served over this connection: attach to a job first");
+        return;
+    }
+    struct place *place = place_of(node, application->job, node->host);
+    if (place == NULL && (place = add_place(node, application->job, node->host)) == NULL)
+        return;
+    int is_new = !application->publishes;
+    application->publishes = 1;
+    (void)set_place(place, 1, place->finished || publish->finished, &publish->note);
+    tell_members(node, place);
+    Lbm__Response response = LBM__RESPONSE__INIT;
+    lbm_core_reply(node, client, request, 1, &response);
+    for (size_t i = 0; is_new && i < node->places.n; i++) {
+        struct place *other = &node->places.at[i];
+        if (other->job == application->job && (other->host != node->host || other->finished))
+            tell_application(node, application, other);
+    }
+}
+
+void
+lbm_application_place_left(struct lbm_node *node, uint64_t job)
+{
+    struct place *place = place_of(node, job, node->host);
+    if (place == NULL)
+        return;
+    place->present = 0;
+    tell_members(node, place);
+    if (!place->finished)
+        *place = node->places.at[--node->places.n];
+}
+
+void
+lbm_application_places_deleted(struct lbm_node *node, uint64_t job)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < node->places.n; i++)
+        if (node->places.at[i].job != job)
+            node->places.at[kept++] = node->places.at[i];
+    node->places.n = kept;
+}
+
+/* ---- in time ------------------------------------------------------------------------------------------ */
+
+static int
+is_lost(const struct lbm_node *node, const struct place *place)
+{
+    const struct lbm_member *member = lbm_view_member(&node->view, place->host);
+    return member == NULL || !lbm_view_participates(member) ||
+           node->now_us - place->heard_us > PLACES_MISSED * period_us(node);
+}
+
+void
+lbm_application_places_timer(struct lbm_node *node)
+{
+    if (node->places.n == 0 || node->now_us < node->places_us)
+        return;
+    node->places_us = node->now_us + period_us(node);
+    for (size_t i = 0; i < node->places.n && node->failed == LBM_OK;) {
+        struct place *place = &node->places.at[i];
+        if (place->host == node->host) {
+            tell_members(node, place);
+        } else if (place->present && is_lost(node, place)) {
+            place->present = 0;
+            changed(node, place);
+        }
+        if (place->host != node->host && !place->present && !place->finished)
+            *place = node->places.at[--node->places.n];
+        else
+            i++;
+    }
+}
+
+int64_t
+lbm_application_places_deadline(const struct lbm_node *node)
+{
+    return node->places.n != 0 ? node->places_us : INT64_MAX;
+}
+
+/* ---- posts -------------------------------------------------------------------------------------------- */
+
+void
+lbm_application_post(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__PostRequest *post)
+{
+    const struct application *application = lbm_local_application(node, client);
+    size_t at = 0;
+    if (application == NULL) {
+        lbm_core_reply_error(node, client, request, LBM_E_STATE,
+                             "nothing is served over this connection: attach to a job first");
+        return;
+    }
+    if (!lbm_records_payload_fits(post->n_len, post->len, &post->data)) {
+        lbm_core_reply_error(node, client, request, LBM_E_RANGE,
+                             "posts do not have the lengths that are told");
+        return;
+    }
+    for (size_t i = 0; i < post->n_host && node->failed == LBM_OK; i++) {
+        const struct lbm_member *member = lbm_view_member(&node->view, post->host[i]);
+        Lbm__Post body = LBM__POST__INIT;
+        body.job = application->job;
+        body.data = (ProtobufCBinaryData){post->len[i], post->data.data + at};
+        at += post->len[i];
+        Lbm__Peer message = LBM__PEER__INIT;
+        message.body_case = LBM__PEER__BODY_POST;
+        message.post = &body;
+        if (member != NULL && post->host[i] != node->host && lbm_view_participates(member))
+            lbm_core_send_lossy(node, post->host[i], &message);
+    }
+}
+
+void
+lbm_application_on_post(struct lbm_node *node, const Lbm__Peer *message)
+{
+    struct application *application = listener_of(node, message->post->job);
+    if (application == NULL || application->posted > POSTED_BYTES_MAX)
+        return;
+    application->posted += message->post->data.len;
+    Lbm__Posted posted = LBM__POSTED__INIT;
+    posted.host = message->src;
+    posted.data = message->post->data;
+    Lbm__Response response = LBM__RESPONSE__INIT;
+    response.what_case = LBM__RESPONSE__WHAT_POSTED;
+    response.posted = &posted;
+    lbm_core_reply(node, application->client, application->request, 0, &response);
+}
