@@ -604,7 +604,7 @@ give_up_evicted(struct lbm_view *view, const struct lbm_member *member, char *re
             move_coordinators(view, member->host, speaker);
         return lbm_view_touch(view, member->host);
     }
-    refuse_state(member, refusal);
+    lbm_view_refuse_state(member, refusal);
     return LBM_OK;
 }
 
