@@ -8,10 +8,13 @@
 #include <string.h>
 #include <sys/random.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "client/setup.h"
 #include "client/table.h"
+
+#define LBM_ETCD_USUAL "/usr/bin/etcd" /* etcd_program of lbmapd.conf */
 
 enum { TOKEN_LIFE_H = 1, TOKEN_LIFE_H_MAX = 24 * 365 };
 
@@ -139,6 +142,10 @@ run_init(const struct lbm_cli *client)
                        "cluster %s is founded; within %d h run on every other host, as root:", cluster,
                        TOKEN_LIFE_H);
         printf("lbctl enroll %s %s\n", setup.address, token);
+        lbm_cli_remark(client,
+                       access(LBM_ETCD_USUAL, X_OK) == 0
+                           ? "from three hosts on that can run etcd the control log moves there by itself"
+                           : "install etcd-server on three hosts: then no single one stops the control log");
     }
     return status;
 }

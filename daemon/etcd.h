@@ -47,7 +47,7 @@ void lbm_etcd_follow(struct lbm_etcd *etcd, uint64_t from);
 /* This is the entry of that index, if there is no log yet; tried until it is known. Copies the command. */
 void lbm_etcd_begin(struct lbm_etcd *etcd, uint64_t index, const struct lbm_bytes *command);
 
-/* The members are others from now on: the endpoints of the configuration have changed, and there are so many.
+/* The members are others from now on: the endpoints of the configuration have changed. In: n_endpoints, number of them.
  */
 void lbm_etcd_point(struct lbm_etcd *etcd, size_t n_endpoints);
 

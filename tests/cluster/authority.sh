@@ -68,8 +68,12 @@ patiently 10 notices && ok "the daemon notices without a new start" || bad "$(ta
 # ---- without the first host ----------------------------------------------------------------------------------
 kill -KILL "$(cat "$dir/h0/lbmapd.pid")"
 rm -rf "$dir/h0"
-promoted() { "$lbctl" -s "$dir/h1/lbmapd.sock" log promote --force >/dev/null 2>&1; }
-patiently 60 promoted && ok "host 1 orders the control log" || bad "no promotion"
+# Where etcd is installed three hosts have moved the log there, and nobody has to be promoted.
+goes_on() {
+    "$lbctl" -s "$dir/h1/lbmapd.sock" log promote --force >/dev/null 2>&1 ||
+        "$lbctl" -s "$dir/h1/lbmapd.sock" status | grep -q "control log .*etcd on hosts"
+}
+patiently 60 goes_on && ok "the control log goes on without host 0" || bad "no promotion"
 token=$("$lbctl" token create --dir "$dir/h1")
 # shellcheck disable=SC2046
 expect "a fourth host enrols at host 1" "$lbctl" -q enroll "127.0.0.1:$((port + 1))" "$token" $(at 3)

@@ -29,7 +29,7 @@ list() { ask "$eye" status --json | tr -d '\n' | sed -n "s/.*\"$1\": *\[\([^]]*\
 leads() { ask "$eye" status --json | sed -n 's/.*"log_leader": *\([0-9]*\).*/\1/p'; }
 engine() { ask "$eye" status --json | sed -n 's/.*"log_engine": *"\([a-z]*\)".*/\1/p'; }
 is_engine() { [ "$(engine)" = "$1" ]; }
-# whole N: an ensemble of so many members, which all answer, and one leads.
+# whole N: the ensemble has N members, which all answer, and one leads.
 whole() {
     # shellcheck disable=SC2046
     [ "$(list log_members | wc -w)" -eq "$1" ] && [ "$(list log_members_answering | wc -w)" -eq "$1" ] && [ -n "$(leads)" ]

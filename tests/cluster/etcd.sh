@@ -87,7 +87,7 @@ stop_all() {
     rm -f "$scratch"/h?.pid
 }
 # Certificates of four hosts.
-"$lbctl" -q cluster up --hosts ring:4 --dir "$scratch/made" --daemon "$daemon" || exit 1
+"$lbctl" -q cluster up --hosts ring:4 --log local --dir "$scratch/made" --daemon "$daemon" || exit 1
 "$lbctl" -q cluster down --dir "$scratch/made"
 "$lbctl" -q gen lattice:32x32 -o "$scratch/g.graph"
 

@@ -5,6 +5,7 @@
 # back as an active one.
 command -v sqlite3 >/dev/null || { echo "skipped: sqlite3 is not installed (apt-get install sqlite3)"; exit 77; }
 . "${top_srcdir:?run by make check}/tests/cluster/cluster_lib.sh"
+log=local
 start mesh:2x2
 "$lbctl" -q gen lattice:12x12 -o "$scratch/g.graph"
 expect "a job" ask 1 submit "$scratch/g.graph" --name job

@@ -55,6 +55,7 @@ work() {
     workers="$workers $!"
 }
 
+log=local
 start mesh:2x2
 expect "a mesh" "$lbctl" -q gen airfoil:1500 -o "$scratch/mesh.graph"
 expect "submit" ask 0 submit "$scratch/mesh.graph" --name job

@@ -3,6 +3,7 @@
 # Four real daemons: the leader is lost, another host is promoted, the leader comes back and follows.
 command -v sqlite3 >/dev/null || { echo "skipped: sqlite3 is not installed (apt-get install sqlite3)"; exit 77; }
 . "${top_srcdir:?run by make check}/tests/cluster/cluster_lib.sh"
+log=local
 start mesh:2x2
 "$lbctl" -q gen lattice:16x16 -o "$scratch/g.graph"
 expect "a job" ask 1 submit "$scratch/g.graph" --name before

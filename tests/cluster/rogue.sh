@@ -11,6 +11,7 @@ trap 'kill -KILL "${rogues[@]}" 2>/dev/null; finish' EXIT
 # Another cluster, whose identities are at hand.
 "$lbctl" -q cluster up --hosts ring:3 --dir "$scratch/alien" --daemon "$daemon" || exit 1
 "$lbctl" -q cluster down --dir "$scratch/alien"
+log=local
 start ring:4
 "$lbctl" -q gen lattice:40x40 -o "$scratch/g.graph"
 expect "a job" ask 0 -q submit "$scratch/g.graph" --name job

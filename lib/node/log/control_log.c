@@ -133,6 +133,7 @@ lbm_log_start(struct lbm_node *node, struct lbm_recovered *recovered)
     node->log_engine = log_engine_of(node);
     lbm_log_term_start(node, recovered);
     lbm_log_snapshot_start(node, recovered);
+    lbm_log_engine_follow(node);
     for (size_t i = 0; i < recovered->log.n && node->failed == LBM_OK; i++) {
         struct lbm_recovered_entry *entry = &recovered->log.at[i];
         if (entry->index != lbm_log_last(node) + 1) {
@@ -158,6 +159,7 @@ lbm_log_persisted(struct lbm_node *node)
 {
     size_t n = 0;
     lbm_log_snapshot_persisted(node);
+    lbm_log_engine_follow(node);
     while (n < node->log_waits.n && node->log_waits.at[n].persist <= node->persisted)
         n++;
     if (n == 0)

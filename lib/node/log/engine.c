@@ -5,12 +5,6 @@
 #include "node/log/internal.h"
 #include "node/log/log.h"
 
-int
-lbm_log_is_managed(const struct lbm_node *node)
-{
-    return node->view.external && node->view.ensemble.id != 0;
-}
-
 /* No proposal is in progress any more, and nobody was asked for entries. */
 static void
 begin_again(struct lbm_node *node)
@@ -69,11 +63,11 @@ lbm_log_engine_follow(struct lbm_node *node)
     int is_external = node->engine == LBM_LOG_ENGINE_EXTERNAL;
     if (node->configured == LBM_LOG_ENGINE_EXTERNAL || node->view.index == 0 || node->failed != LBM_OK)
         return;
+    lbm_log_ensemble_tell(node); /* first: what follows is done in that ensemble */
     if (lbm_log_is_managed(node) && !is_external)
         to_external(node);
     if (!node->view.external && is_external)
         to_local(node);
     if (!node->view.external && node->view.log_term > node->term)
         enter_least_term(node);
-    lbm_log_ensemble_tell(node);
 }

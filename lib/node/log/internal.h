@@ -74,7 +74,12 @@ int64_t lbm_log_deferred_deadline(const struct lbm_node *node);
 /* ---- engine.c ---- */
 
 /* Nonzero if the log is in an ensemble of etcd that daemons run. */
-int lbm_log_is_managed(const struct lbm_node *node);
+static inline int
+lbm_log_is_managed(const struct lbm_node *node)
+{
+    return node->view.external && node->view.ensemble.id != 0;
+}
+
 /* Change the engine if the last entry that was applied says so, and tell the shell. */
 void lbm_log_engine_follow(struct lbm_node *node);
 
@@ -107,15 +112,14 @@ void lbm_log_external_asked(struct lbm_node *node, const Lbm__Peer *message);
 
 /* Tell operators that the leader is lost, or heard again. */
 void lbm_log_local_timer(struct lbm_node *node);
+/* ---- log_copy.c ---- */
+
 /* Returns the connected host after the one that was asked last; LBM_NONE: there is none. */
 uint32_t lbm_log_next_connected(const struct lbm_node *node);
 /* Ask a host for the entries that this one lacks. */
 void lbm_log_send_fetch(struct lbm_node *node, uint32_t host);
 /* The copy has entries that the log does not have: this host takes part in nothing any more. */
 void lbm_log_diverge(struct lbm_node *node);
-
-/* ---- log_copy.c ---- */
-
 /* Returns the index of the last entry of this host's copy; it may be ahead of the view. */
 uint64_t lbm_log_last(const struct lbm_node *node);
 /* An entry of the copy; index in log_base + 1 .. log_last. */

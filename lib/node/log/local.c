@@ -136,20 +136,6 @@ local_append_deadline(const struct lbm_node *node)
     return node->append_us == 0 ? node->now_us : node->append_us + APPEND_RETRY_US;
 }
 
-uint32_t
-lbm_log_next_connected(const struct lbm_node *node)
-{
-    uint32_t first = LBM_NONE, next = LBM_NONE;
-    for (size_t i = 0; i < node->peers.n; i++) {
-        uint32_t host = node->peers.at[i].host;
-        if (!node->peers.at[i].connected)
-            continue;
-        first = host < first ? host : first;
-        next = host > node->fetch_host && host < next ? host : next;
-    }
-    return next != LBM_NONE ? next : first;
-}
-
 /* The leader. But a host that has yet to join may only know the address of the one it was told to ask, which
  * may be gone: to a host that lost its disk others connect. And one that was away may not know where the
  * leader is: what a follower has, the leader has. */
@@ -176,19 +162,6 @@ is_cut_off(const struct lbm_node *node)
         n++;
     }
     return n != 0;
-}
-
-void
-lbm_log_send_fetch(struct lbm_node *node, uint32_t host)
-{
-    Lbm__LogFetch fetch = LBM__LOG_FETCH__INIT;
-    fetch.from = lbm_log_last(node) + 1;
-    fetch.term = node->term;
-    fetch.chain = lbm_log_chain(node, lbm_log_last(node));
-    Lbm__Peer message = LBM__PEER__INIT;
-    message.body_case = LBM__PEER__BODY_LOG_FETCH;
-    message.log_fetch = &fetch;
-    lbm_core_send(node, host, &message);
 }
 
 static void
@@ -285,19 +258,6 @@ tell_diverged(struct lbm_node *node, uint32_t host)
     message.body_case = LBM__PEER__BODY_LOG_ENTRIES;
     message.log_entries = &entries;
     lbm_core_send(node, host, &message);
-}
-
-void
-lbm_log_diverge(struct lbm_node *node)
-{
-    if (!node->diverged)
-        lbm_core_note(
-            node, LBM_NOTE_ERROR,
-            "this host's control log has entries that the cluster's does not have: %srun lbctl evict %" PRIu32
-            " --lost at another host, stop this daemon, move its database away and start it again",
-            node->leader ? "run lbctl log promote --force, then " : "", node->host);
-    node->diverged = 1;
-    node->raise->application_lease_lapsed(node);
 }
 
 void

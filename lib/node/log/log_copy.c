@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* This host's copy of the log in memory and the proposals that wait: what its engines, its snapshots and its
  * leaders use. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,4 +115,44 @@ void
 lbm_log_fetch(struct lbm_node *node)
 {
     node->log_engine->fetch(node);
+}
+
+uint32_t
+lbm_log_next_connected(const struct lbm_node *node)
+{
+    uint32_t first = LBM_NONE, next = LBM_NONE;
+    for (size_t i = 0; i < node->peers.n; i++) {
+        uint32_t host = node->peers.at[i].host;
+        if (!node->peers.at[i].connected)
+            continue;
+        first = host < first ? host : first;
+        next = host > node->fetch_host && host < next ? host : next;
+    }
+    return next != LBM_NONE ? next : first;
+}
+
+void
+lbm_log_send_fetch(struct lbm_node *node, uint32_t host)
+{
+    Lbm__LogFetch fetch = LBM__LOG_FETCH__INIT;
+    fetch.from = lbm_log_last(node) + 1;
+    fetch.term = node->term;
+    fetch.chain = lbm_log_chain(node, lbm_log_last(node));
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_LOG_FETCH;
+    message.log_fetch = &fetch;
+    lbm_core_send(node, host, &message);
+}
+
+void
+lbm_log_diverge(struct lbm_node *node)
+{
+    if (!node->diverged)
+        lbm_core_note(
+            node, LBM_NOTE_ERROR,
+            "this host's control log has entries that the cluster's does not have: %srun lbctl evict %" PRIu32
+            " --lost at another host, stop this daemon, move its database away and start it again",
+            node->leader ? "run lbctl log promote --force, then " : "", node->host);
+    node->diverged = 1;
+    node->raise->application_lease_lapsed(node);
 }

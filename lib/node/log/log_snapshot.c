@@ -43,7 +43,6 @@ take_view(struct lbm_node *node, struct lbm_view *view)
         lbm_core_fail(node, LBM_E_NOMEM);
     lbm_log_check_engine(node);
     lbm_log_leader_read(node);
-    lbm_log_engine_follow(node);
 }
 
 void

@@ -2,7 +2,7 @@
 /* What the files of the view share. Internal to them.
  *
  *   view.c           look up, apply, jobs
- *   ensemble.c       where the log is
+ *   log_place.c      where the log is
  *   members.c        commands about members: states, backups, successors
  *   hosts.c          the host graph that follows
  *   view_cache.c     one view for many nodes
@@ -55,6 +55,14 @@ static inline int
 lbm_state_participates(enum lbm_member_state state)
 {
     return state == LBM_MEMBER_JOINING || state == LBM_MEMBER_ACTIVE || state == LBM_MEMBER_DRAINING;
+}
+
+/* lbm_view_member for files that view.c calls. */
+static inline const struct lbm_member *
+lbm_view_find(const struct lbm_view *view, uint32_t host)
+{
+    uint32_t at = host < view->place.n ? view->place.at[host].member : LBM_NONE;
+    return at != LBM_NONE ? &view->members.at[at] : NULL;
 }
 
 /* The member is ACTIVE now, or is not any more, or has another capacity: numbers. */

@@ -105,6 +105,15 @@ static const struct number frozen[] = {
     {"member state", "DRAINING", 2},
     {"member state", "LEFT", 3},
     {"member state", "EVICTED", 4},
+    {"ensemble step", "FORM", 0},
+    {"ensemble step", "MOVE", 1},
+    {"ensemble step", "CHANGE", 2},
+    {"log place", "AUTO", 0},
+    {"log place", "LOCAL", 1},
+    {"log place", "ETCD", 2},
+    {"etcd ability", "UNKNOWN", 0},
+    {"etcd ability", "NONE", 1},
+    {"etcd ability", "RUNS", 2},
     {"error", "OK", 0},
     {"error", "E_NOMEM", 1},
     {"error", "E_RANGE", 2},
@@ -163,6 +172,7 @@ static const struct number frozen[] = {
     {"bound of a log entry", "ADDRESS_MAX", 255},
     {"bound of a log entry", "LINK_COST_MAX", 500000},
     {"bound of a log entry", "DIMENSIONS_MAX", 3},
+    {"bound of a log entry", "ENSEMBLE_MAX", 7},
     {"bound of a step in lbmap.h", "LEASE_STOP_US", 2000000},
 };
 
@@ -201,6 +211,15 @@ static const struct number present[] = {
 #define ROW_LBM_MEMBER_STATE_LIST(id, number, ...) {"member state", #id, number},
                                             LBM_MEMBER_STATE_LIST(ROW_LBM_MEMBER_STATE_LIST)
 #undef ROW_LBM_MEMBER_STATE_LIST
+#define ROW_LBM_ENSEMBLE_STEP_LIST(id, number, ...) {"ensemble step", #id, number},
+                                        LBM_ENSEMBLE_STEP_LIST(ROW_LBM_ENSEMBLE_STEP_LIST)
+#undef ROW_LBM_ENSEMBLE_STEP_LIST
+#define ROW_LBM_LOG_PLACE_LIST(id, number, ...) {"log place", #id, number},
+                                            LBM_LOG_PLACE_LIST(ROW_LBM_LOG_PLACE_LIST)
+#undef ROW_LBM_LOG_PLACE_LIST
+#define ROW_LBM_ETCD_ABILITY_LIST(id, number, ...) {"etcd ability", #id, number},
+                                                LBM_ETCD_ABILITY_LIST(ROW_LBM_ETCD_ABILITY_LIST)
+#undef ROW_LBM_ETCD_ABILITY_LIST
 #define ROW_LBM_ERR_LIST(id, number, ...) {"error", #id, number},
                                                 LBM_ERR_LIST(ROW_LBM_ERR_LIST)
 #undef ROW_LBM_ERR_LIST
@@ -245,6 +264,7 @@ static const struct number present[] = {
     {"bound of a log entry", "ADDRESS_MAX", LBM_ADDRESS_MAX},
     {"bound of a log entry", "LINK_COST_MAX", LBM_LINK_COST_MAX},
     {"bound of a log entry", "DIMENSIONS_MAX", LBM_DIMENSIONS_MAX},
+    {"bound of a log entry", "ENSEMBLE_MAX", LBM_ENSEMBLE_MAX},
     {"bound of a step in lbmap.h", "LEASE_STOP_US", LBM_LEASE_STOP_US},
 };
 
