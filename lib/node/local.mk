@@ -3,7 +3,8 @@ noinst_LIBRARIES += lib/node/libnode.a
 # One list a room, from the top down (docs/architecture.md).
 node_dispatch = lib/node/dispatch/events.c lib/node/dispatch/events.h lib/node/dispatch/node.c
 node_client = lib/node/client/admin.c lib/node/client/client.h lib/node/client/internal.h \
-	lib/node/client/query.c lib/node/client/requests.c lib/node/client/rights.c lib/node/client/summary.c lib/node/client/alerts.c \
+	lib/node/client/query.c lib/node/client/requests.c lib/node/client/rights.c \
+	lib/node/client/summary.c lib/node/client/alerts.c \
 	lib/node/client/recover.c
 node_job = lib/node/job/ingest.h lib/node/job/ingest_gather.c lib/node/job/ingest_slice.c lib/node/job/spread.c \
 	lib/node/job/ingest_store.c lib/node/job/internal.h lib/node/job/job.h lib/node/job/jobs.c \
@@ -51,7 +52,8 @@ node_core = lib/node/core/core.h lib/node/core/effects.c lib/node/core/events.h 
 	lib/node/core/transitions.h
 node_view = lib/node/view/ensemble.h lib/node/view/hosts.c lib/node/view/internal.h lib/node/view/job_terms.c \
 	lib/node/view/log_place.c lib/node/view/member_maintenance.c lib/node/view/members.c lib/node/view/view.c \
-	lib/node/view/view.h lib/node/view/view_cache.c lib/node/view/view_requests.c lib/node/view/view_snapshot.c
+	lib/node/view/view.h lib/node/view/view_cache.c lib/node/view/view_commands.c \
+	lib/node/view/view_requests.c lib/node/view/view_snapshot.c
 lib_node_libnode_a_SOURCES = lib/node/mutants.h lib/node/node.h $(node_dispatch) $(node_client) $(node_job) \
 	$(node_replication) $(node_application) $(node_mapping) $(node_exchange) $(node_migration) $(node_log) \
 	$(node_membership) $(node_records) $(node_local) $(node_core) $(node_view)
