@@ -57,14 +57,6 @@ lbm_state_participates(enum lbm_member_state state)
     return state == LBM_MEMBER_JOINING || state == LBM_MEMBER_ACTIVE || state == LBM_MEMBER_DRAINING;
 }
 
-/* lbm_view_member for files that view.c calls. */
-static inline const struct lbm_member *
-lbm_view_find(const struct lbm_view *view, uint32_t host)
-{
-    uint32_t at = host < view->place.n ? view->place.at[host].member : LBM_NONE;
-    return at != LBM_NONE ? &view->members.at[at] : NULL;
-}
-
 /* The member is ACTIVE now, or is not any more, or has another capacity: numbers. */
 enum lbm_err lbm_view_number_active(struct lbm_view *view, const struct lbm_member *member) LBM_MUST_CHECK;
 

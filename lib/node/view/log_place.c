@@ -11,7 +11,7 @@ static int
 names_hosts(const struct lbm_view *view, const Lbm__Ensemble *ensemble, char *refusal)
 {
     for (size_t i = 0; i < ensemble->n_host && refusal[0] == '\0'; i++) {
-        const struct lbm_member *member = lbm_view_find(view, ensemble->host[i]);
+        const struct lbm_member *member = lbm_view_member(view, ensemble->host[i]);
         if (member == NULL || !lbm_state_participates(member->state) ||
             member->incarnation != ensemble->incarnation[i])
             snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " is no member", ensemble->host[i]);
@@ -114,7 +114,7 @@ enum lbm_err
 lbm_view_apply_log_move(struct lbm_view *view, const Lbm__Command *command, char *refusal)
 {
     const Lbm__LogMove *move = command->log_move;
-    const struct lbm_member *leader = lbm_view_find(view, move->leader);
+    const struct lbm_member *leader = lbm_view_member(view, move->leader);
     int ends_ensemble = view->external && move->place == LBM_LOG_PLACE_LOCAL;
     if (move->place >= LBM_LOG_PLACE_COUNT)
         return LBM_E_VERSION;

@@ -11,38 +11,6 @@
 #include "node/node.h"
 #include "node/view/internal.h"
 
-static void
-member_free(struct lbm_member *member)
-{
-    free(member->links);
-    free(member->announced_links);
-}
-
-void
-lbm_view_free(struct lbm_view *view)
-{
-    if (view->shared != NULL) {
-        lbm_view_release(view->shared);
-        *view = (struct lbm_view){0};
-        return;
-    }
-    for (size_t i = 0; i < view->members.n; i++)
-        member_free(&view->members.at[i]);
-    lbm_vec_free(&view->members);
-    lbm_vec_free(&view->jobs);
-    lbm_vec_free(&view->departed);
-    lbm_vec_free(&view->active);
-    lbm_vec_free(&view->active_capacity);
-    lbm_vec_free(&view->place);
-    lbm_vec_free(&view->touched);
-    lbm_vec_free(&view->revoked);
-    lbm_vec_free(&view->revoked_users);
-    lbm_vec_free(&view->requests);
-    lbm_hosts_free(&view->hosts);
-    free(view->colour);
-    *view = (struct lbm_view){0};
-}
-
 struct lbm_member *
 lbm_view_member_of(const struct lbm_view *view, uint32_t host)
 {
