@@ -230,10 +230,10 @@ static const struct lbm_wire_rule request_rules[] = {
     {"revoke", .nested = &revoke_request_table},
     {"enrol", .nested = &enrol_request_table},
     {"revoke_user", .nested = &revoke_user_request_table},
-    {"log_move", .nested = &log_move_request_table},
     {"recover_begin", .nested = &recover_begin_table},
     {"recover_rows", .nested = &recover_rows_table},
     {"recover_end", .nested = &empty_table},
+    {"log_move", .nested = &log_move_request_table},
     {"publish", .nested = &publish_request_table},
     {"post", .nested = &post_request_table},
 };
@@ -262,11 +262,11 @@ static const struct lbm_wire_rule status_reply_rules[] = {
     {"state", NAME_OR_EMPTY},
     {"outside", UP_TO(LBM_APPLICANTS_MAX), HOST},
     {"outside_address", SAME("outside"), ADDRESS},
+    {"alerts", UP_TO(LBM_ALERTS_MAX), .nested = &alert_table},
     {"log_external", FLAG},
     {"ensemble", UP_TO(LBM_ENSEMBLE_MAX), HOST},
     {"ensemble_answers", UP_TO(LBM_ENSEMBLE_MAX), HOST},
     {"ensemble_leader", HOST_OR_NONE},
-    {"alerts", UP_TO(LBM_ALERTS_MAX), .nested = &alert_table},
 };
 static const struct lbm_wire_table status_reply_table =
     TABLE(status_reply_rules, lbm__status_reply__descriptor);

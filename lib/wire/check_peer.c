@@ -388,9 +388,9 @@ static const struct lbm_wire_rule command_rules[] = {
     {"admit", .nested = &admit_table},
     {"revoke", .nested = &revoke_table},
     {"revoke_user", .nested = &revoke_user_table},
-    {"maintain", .nested = &maintain_table},
     {"ensemble", .nested = &ensemble_table},
     {"log_move", .nested = &log_move_table},
+    {"maintain", .nested = &maintain_table},
     {"job_recover", .nested = &job_recover_table},
     {"job_recovered", .nested = &job_recovered_table},
 };
