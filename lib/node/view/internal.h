@@ -38,7 +38,7 @@ lbm_state_participates(enum lbm_member_state state)
     return state == LBM_MEMBER_JOINING || state == LBM_MEMBER_ACTIVE || state == LBM_MEMBER_DRAINING;
 }
 
-/* lbm_view_member for files that view.c calls. */
+/* The member with that id, or NULL: lbm_view_member for files that view.c calls. */
 static inline const struct lbm_member *
 lbm_view_find(const struct lbm_view *view, uint32_t host)
 {

@@ -18,7 +18,7 @@
 #include "daemon/etcd.h"
 
 #define ETCD "/usr/bin/etcd"
-enum { VIEW_BYTES = 7 << 19, ENTRIES = 3, PATIENCE_S = 60 };
+enum { VIEW_BYTES = 7 << 19, ENTRIES = 3, LIMIT_S = 60 };
 
 struct fixture {
     struct event_base *base;
@@ -138,9 +138,9 @@ run_for(struct fixture *f, long ms)
     event_base_dispatch(f->base);
 }
 
-#define PATIENTLY(f, condition)                                                                              \
+#define UNTIL_WITHIN(f, condition)                                                                              \
     do {                                                                                                     \
-        for (int i = 0; i < PATIENCE_S * 20 && !(condition); i++)                                            \
+        for (int i = 0; i < LIMIT_S * 20 && !(condition); i++)                                            \
             run_for(f, 50);                                                                                  \
         assert_true(condition);                                                                              \
     } while (0)
@@ -153,7 +153,7 @@ append_all(struct fixture *f)
     for (uint64_t index = 1; index <= ENTRIES;) {
         unsigned before = f->results;
         lbm_etcd_append(f->etcd, index, &command);
-        PATIENTLY(f, f->results > before);
+        UNTIL_WITHIN(f, f->results > before);
         if (f->result == LBM_LOG_UNKNOWN)
             run_for(f, 200); /* etcd has just started */
         else
@@ -182,7 +182,7 @@ a_large_snapshot_is_split(void **state)
     assert_int_equal(f->snapshot_index, 2);
     assert_int_equal(f->snapshot_len, VIEW_BYTES);
     assert_true(f->snapshot_is_right);
-    PATIENTLY(f, f->caught_up);
+    UNTIL_WITHIN(f, f->caught_up);
     free(bytes);
 }
 
@@ -194,10 +194,10 @@ a_restored_ensemble_is_noticed(void **state)
         skip();
     append_all(f);
     lbm_etcd_follow(f->etcd, ENTRIES + 1);
-    PATIENTLY(f, f->caught_up);
+    UNTIL_WITHIN(f, f->caught_up);
     assert_int_equal(f->older, 0);
     lbm_etcd_follow(f->etcd, ENTRIES + 10); /* as a host that has read more does */
-    PATIENTLY(f, f->older != 0);
+    UNTIL_WITHIN(f, f->older != 0);
     assert_int_equal(f->older, ENTRIES + 9);
 }
 
