@@ -284,15 +284,16 @@ on_parts(void *context, const struct lbm_http_answer *answer)
     for (size_t i = 0; err == LBM_OK && i < parts.list.n; i++) {
         const struct lbm_etcd_entry *part = &parts.list.at[i];
         err = part->index == etcd->next_part ? lbm_vec_reserve(&etcd->parts, part->len) : LBM_E_SYNTAX;
-        if (err != LBM_OK)
-            break;
-        memcpy(etcd->parts.at + etcd->parts.n, part->value, part->len);
-        etcd->parts.n += part->len;
-        etcd->next_part++;
+        if (err == LBM_OK) {
+            memcpy(etcd->parts.at + etcd->parts.n, part->value, part->len);
+            etcd->parts.n += part->len;
+            etcd->next_part++;
+        }
     }
-    int is_gone = parts.list.n == 0; /* another snapshot has replaced it */
+    if (parts.list.n == 0) /* another snapshot has replaced it */
+        err = LBM_E_NOTFOUND;
     lbm_etcd_entries_free(&parts);
-    if (err != LBM_OK || is_gone) {
+    if (err != LBM_OK) {
         read_after(etcd, RETRY_MS);
     } else if (etcd->next_part < etcd->n_parts) {
         ask(etcd, &etcd->read, "/v3/kv/range",
@@ -426,7 +427,8 @@ on_again(evutil_socket_t fd, short what, void *context)
     if (etcd->begin_index != 0 && etcd->begin.request == NULL)
         begin(etcd);
     if (etcd->read.request == NULL && is_logged_in(etcd))
-        ask(etcd, &etcd->read, "/v3/kv/range", lbm_etcd_read_body(etcd->config.prefix, etcd->next > 1 ? etcd->next - 1 : 1), &how);
+        ask(etcd, &etcd->read, "/v3/kv/range",
+            lbm_etcd_read_body(etcd->config.prefix, etcd->next > 1 ? etcd->next - 1 : 1), &how);
 }
 
 void
@@ -457,7 +459,6 @@ on_append(void *context, const struct lbm_http_answer *answer)
     etcd->handler.result(etcd->handler.context, etcd->append_index, result);
 }
 
-/* Without a login the answer is that nobody knows: the node tries again. */
 void
 lbm_etcd_append(struct lbm_etcd *etcd, uint64_t index, const struct lbm_bytes *command)
 {
@@ -468,7 +469,7 @@ lbm_etcd_append(struct lbm_etcd *etcd, uint64_t index, const struct lbm_bytes *c
         lbm_etcd_append_body(etcd->config.prefix, index, command->at, command->len), &how);
 }
 
-static void put_part(struct lbm_etcd *etcd);
+static void put_part(struct lbm_etcd *etcd); /* the next one, or that they count */
 
 static void
 on_compact(void *context, const struct lbm_http_answer *answer)
@@ -483,7 +484,6 @@ on_compact(void *context, const struct lbm_http_answer *answer)
                 etcd->config.endpoint[etcd->compact.endpoint], refusal(etcd, answer, message));
 }
 
-/* A part is there: the next one, or that they count. */
 static void
 on_part(void *context, const struct lbm_http_answer *answer)
 {
@@ -515,7 +515,7 @@ put_part(struct lbm_etcd *etcd)
     }
 }
 
-/* One that fails is not repeated: the next snapshot takes its place, and removes what parts it has left. */
+/* One that fails is not repeated: the next one takes its place, and removes its parts. */
 void
 lbm_etcd_compact(struct lbm_etcd *etcd, uint64_t index, const struct lbm_bytes *view)
 {
@@ -528,13 +528,11 @@ lbm_etcd_compact(struct lbm_etcd *etcd, uint64_t index, const struct lbm_bytes *
             lbm_etcd_compact_body(etcd->config.prefix, index, view->at, view->len), &how);
         return;
     }
-    etcd->view.at = lbm_copy(view->at, view->len, 1);
-    if (etcd->view.at == NULL)
-        return; /* the next one */
-    etcd->view.len = view->len;
+    etcd->view = (struct lbm_bytes){lbm_copy(view->at, view->len, 1), view->len};
     etcd->view_index = index;
     etcd->view_part = 0;
-    put_part(etcd);
+    if (etcd->view.at != NULL) /* else the next one */
+        put_part(etcd);
 }
 
 /* ---- the whole ----------------------------------------------------------------------------------------- */
