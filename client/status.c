@@ -123,6 +123,9 @@ add_log(json_t *object, const Lbm__StatusReply *s)
         lbm_buf_printf(&line, "etcd on hosts %s; no leader is known", text);
     if (s->log_external && s->n_ensemble_answers < s->n_ensemble)
         lbm_buf_printf(&line, "; %zu of %zu answer", s->n_ensemble_answers, s->n_ensemble);
+    if (s->log_is_older)
+        lbm_buf_printf(&line, "; RESTORED FROM AN OLDER COPY: it lacks entries that this host has");
+    json_object_set_new(object, "log_is_older", json_boolean(s->log_is_older));
     json_object_set_new(object, "log_text", json_string(line.failed ? "" : line.at));
     lbm_buf_free(&line);
 }

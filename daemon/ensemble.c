@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "daemon/ensemble.h"
+#include "daemon/ensemble_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,57 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "daemon/etcd_message.h"
-#include "daemon/http.h"
-#include "daemon/log.h"
 
 enum {
-    LOOK_MS =
-        500, /* between looks while the ensemble is being formed, or its list of members is not in line */
     TEND_MS = 2000,   /* the same at rest for who keeps the list */
     REST_MS = 5000,   /* the same for others */
     ASK_MS = 2000,    /* for one answer about a member */
     CHANGE_MS = 5000, /* for a change of the list */
     DEFRAGMENT_MS = 60000,
     DEFRAGMENT_BYTES = 32 << 20, /* of a database of which less than half is in use */
-    COMPLAINT_MS = 60000,
-};
-
-/* One member, as it answers. */
-struct seen {
-    struct lbm_ensemble_part *part;
-    struct lbm_http_request *request; /* NULL: nothing is asked */
-    int answers;
-    struct lbm_etcd_status status;
-};
-
-struct lbm_ensemble_part {
-    struct lbm_ensemble_config config;
-    struct lbm_ensemble_handler handler;
-    struct lbm_ensemble is;
-    struct lbm_ensemble
-        before; /* of the same id, before the last change: who has gone runs until etcd knows it */
-    int tends;
-    char dir[PATH_MAX];
-    int dir_fd; /* -1: not opened */
-    struct lbm_tunnel *tunnel;
-    struct lbm_http *http;
-    struct lbm_etcd *etcd;
-    char url[LBM_ENSEMBLE_MAX][LBM_ETCD_URL_MAX + 1], socket[LBM_ENSEMBLE_MAX][LBM_ETCD_URL_MAX + 1];
-    struct event *look, *ended;
-    struct seen seen[LBM_ENSEMBLE_MAX]; /* by place in `is` */
-    struct lbm_http_request *list_request, *change_request, *defragment_request;
-    struct lbm_etcd_members list; /* as etcd said last; empty: not known */
-    int is_listed, is_settled;
-    int has_order;   /* the keeper runs etcd for this host's present membership */
-    int was_removed; /* etcd ended: its data may be of a member that the list does not have */
-    struct lbm_ensemble_report told;
-    struct lbm_log_limit complaints;
-    int64_t defragment_ms; /* not before */
 };
 
 const char *
@@ -70,135 +30,6 @@ lbm_ensemble_dir(const char *data, char dir[PATH_MAX])
     snprintf(dir, PATH_MAX, "%.2000s%s%.2000s.etcd", data[0] != '/' ? here : "", data[0] != '/' ? "/" : "",
              data);
     return dir;
-}
-
-/* ---- names -----------------------------------------------------------------------------------------------
- */
-
-/* Of the member, its folder and its socket: no other one has ever had it. */
-static const char *
-member_name(const struct lbm_ensemble_part *part, const struct lbm_ensemble_member *member,
-            char name[LBM_KEEPER_NAME_MAX])
-{
-    snprintf(name, LBM_KEEPER_NAME_MAX, "h%" PRIu32 "-%" PRIu64 "-%08" PRIx32, member->host, member->since,
-             (uint32_t)part->is.id);
-    return name;
-}
-
-static const struct lbm_ensemble_member *
-own(const struct lbm_ensemble_part *part)
-{
-    return lbm_ensemble_member(&part->is, part->config.host);
-}
-
-static void
-look_after(struct lbm_ensemble_part *part, int ms)
-{
-    const struct timeval after = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
-    event_add(part->look, &after);
-}
-
-/* ---- what this host runs ---------------------------------------------------------------------------------
- */
-
-static void
-tell_keeper(struct lbm_ensemble_part *part, const struct lbm_keeper_order *order)
-{
-    if (lbm_keeper_tell(part->config.keeper, order) != LBM_OK)
-        lbm_log(LBM_NOTE_ERROR, "the process that runs etcd is gone: start this daemon again");
-}
-
-static void
-stop_member(struct lbm_ensemble_part *part)
-{
-    const struct lbm_keeper_order order = {0};
-    if (part->config.keeper == NULL || access(part->dir, F_OK) != 0)
-        return;
-    part->has_order = 0;
-    tell_keeper(part, &order);
-}
-
-static void
-add_to_cluster(struct lbm_keeper_order *order, const char *name)
-{
-    size_t len = strlen(order->cluster);
-    snprintf(order->cluster + len, sizeof order->cluster - len, "%s%s=unix://%s:1", len != 0 ? "," : "", name,
-             name);
-}
-
-static const struct lbm_etcd_member *
-listed(const struct lbm_ensemble_part *part, const char *name)
-{
-    for (size_t i = 0; i < part->list.list.n; i++)
-        if (strcmp(part->list.list.at[i].name, name) == 0)
-            return &part->list.list.at[i];
-    return NULL;
-}
-
-static int
-has_data(const struct lbm_ensemble_part *part, const char *name)
-{
-    char path[LBM_KEEPER_NAME_MAX + 32];
-    snprintf(path, sizeof path, "member-%s/member", name);
-    return faccessat(part->dir_fd, path, F_OK, 0) == 0;
-}
-
-/* Start this host's member once it is known how: with the data that are there; as one of those that begin the
- * ensemble; or as one that etcd has been told of, with nothing. */
-static void
-run_member(struct lbm_ensemble_part *part)
-{
-    char name[LBM_KEEPER_NAME_MAX], other[LBM_KEEPER_NAME_MAX];
-    struct lbm_keeper_order order = {.runs = 1, .token = part->is.id};
-    const struct lbm_ensemble_member *self = own(part);
-    if (self == NULL || part->config.keeper == NULL || part->has_order)
-        return;
-    snprintf(order.name, sizeof order.name, "%s", member_name(part, self, name));
-    const struct lbm_etcd_member *in_list = listed(part, name);
-    int is_added = in_list != NULL && !in_list->has_begun;
-    int may_go_on = has_data(part, name) && (!part->was_removed || (in_list != NULL && in_list->has_begun));
-    order.is_new = part->is.moved == 0;
-    order.is_fresh = is_added;
-    if (!order.is_new && !is_added && !may_go_on) {
-        if (in_list != NULL)
-            lbm_log_limited(&part->complaints, LBM_NOTE_WARNING,
-                            "the data of etcd on this host are lost: it takes no part until it is replaced");
-        return; /* it has to be added first, or the list is not known yet */
-    }
-    for (uint32_t i = 0; order.is_new && i < part->is.n; i++)
-        add_to_cluster(&order, member_name(part, &part->is.member[i], other));
-    for (size_t i = 0; is_added && i < part->list.list.n; i++)
-        add_to_cluster(&order, part->list.list.at[i].name);
-    if (order.cluster[0] == '\0')
-        add_to_cluster(&order, name); /* nobody looks at it: there are data */
-    part->was_removed = 0;
-    part->has_order = 1;
-    tell_keeper(part, &order);
-}
-
-static void
-on_ended(evutil_socket_t fd, short what, void *context)
-{
-    struct lbm_ensemble_part *part = context;
-    int status, ended;
-    (void)fd;
-    (void)what;
-    while ((ended = lbm_keeper_ended(part->config.keeper, &status)) > 0) {
-        lbm_log_limited(&part->complaints, LBM_NOTE_WARNING,
-                        "etcd on this host has ended (%s %d); see %s/etcd.log",
-                        WIFSIGNALED(status) ? "signal" : "status",
-                        WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), part->dir);
-        if (WIFEXITED(status) && part->is.moved != 0) {
-            /* It may have been removed: what it is now the list says. The keeper tries again meanwhile. */
-            part->has_order = 0;
-            part->was_removed = 1;
-            look_after(part, LOOK_MS);
-        }
-    }
-    if (ended < 0) {
-        lbm_log(LBM_NOTE_ERROR, "the process that runs etcd is gone: start this daemon again");
-        event_del(part->ended);
-    }
 }
 
 /* ---- asking members --------------------------------------------------------------------------------------
@@ -277,7 +108,7 @@ on_changed(void *context, const struct lbm_http_answer *answer)
     int code;
     part->change_request = NULL;
     if (answer->status == 200) {
-        look_after(part, 0);
+        lbm_ensemble_look_after(part, 0);
         return;
     }
     if (answer->status != 0)
@@ -301,7 +132,7 @@ in_ensemble(const struct lbm_ensemble_part *part, const char *name)
 {
     char own_name[LBM_KEEPER_NAME_MAX];
     for (uint32_t i = 0; i < part->is.n; i++)
-        if (strcmp(member_name(part, &part->is.member[i], own_name), name) == 0)
+        if (strcmp(lbm_ensemble_name(part, &part->is.member[i], own_name), name) == 0)
             return &part->is.member[i];
     return NULL;
 }
@@ -352,7 +183,7 @@ change_list(struct lbm_ensemble_part *part)
         return;
     }
     for (uint32_t i = 0; i < part->is.n; i++) {
-        if (listed(part, member_name(part, &part->is.member[i], name)) != NULL)
+        if (lbm_ensemble_listed(part, lbm_ensemble_name(part, &part->is.member[i], name)) != NULL)
             continue;
         lbm_log(LBM_NOTE_INFO, "etcd: member %s is added", name);
         part->change_request =
@@ -367,10 +198,11 @@ leave(struct lbm_ensemble_part *part)
 {
     char name[LBM_KEEPER_NAME_MAX];
     const struct lbm_ensemble_member *was = lbm_ensemble_member(&part->before, part->config.host);
-    if (own(part) != NULL || was == NULL || listed(part, member_name(part, was, name)) != NULL)
+    if (lbm_ensemble_own(part) != NULL || was == NULL ||
+        lbm_ensemble_listed(part, lbm_ensemble_name(part, was, name)) != NULL)
         return;
     part->before = (struct lbm_ensemble){0};
-    stop_member(part);
+    lbm_ensemble_stop(part);
 }
 
 static void
@@ -394,7 +226,7 @@ on_list(void *context, const struct lbm_http_answer *answer)
     leave(part);
     if (part->is.moved != 0 && part->tends && !part->is_listed)
         ask_newest(part);
-    run_member(part);
+    lbm_ensemble_run(part);
     report(part); /* last: it may change all of it */
 }
 
@@ -449,17 +281,18 @@ on_look(evutil_socket_t fd, short what, void *context)
         if (part->seen[i].request == NULL)
             part->seen[i].request =
                 ask(part, i, "/v3/maintenance/status", NULL, ASK_MS, &part->seen[i], on_status);
-    run_member(part);
-    int is_leaving = own(part) == NULL && lbm_ensemble_member(&part->before, part->config.host) != NULL;
-    int wants_list = part->tends || is_leaving || (own(part) != NULL && !part->has_order);
+    lbm_ensemble_run(part);
+    int is_leaving =
+        lbm_ensemble_own(part) == NULL && lbm_ensemble_member(&part->before, part->config.host) != NULL;
+    int wants_list = part->tends || is_leaving || (lbm_ensemble_own(part) != NULL && !part->has_order);
     uint32_t at = one_that_answers(part);
     if (wants_list && part->is.moved != 0 && part->list_request == NULL && at < part->is.n)
         part->list_request = ask(part, at, "/v3/cluster/member/list", NULL, ASK_MS, part, on_list);
     defragment(part);
     int is_busy = part->is.moved == 0 || part->told.leader == LBM_NONE ||
                   (part->tends && !part->is_settled) || is_leaving ||
-                  (own(part) != NULL && part->config.keeper != NULL && !part->has_order);
-    look_after(part, is_busy ? LOOK_MS : part->tends ? TEND_MS : REST_MS);
+                  (lbm_ensemble_own(part) != NULL && part->config.keeper != NULL && !part->has_order);
+    lbm_ensemble_look_after(part, is_busy ? LBM_ENSEMBLE_LOOK_MS : part->tends ? TEND_MS : REST_MS);
 }
 
 /* ---- who is in it ----------------------------------------------------------------------------------------
@@ -515,8 +348,9 @@ target(void *context, uint32_t from, enum lbm_tunnel_to to, uint64_t of)
 {
     static char name[LBM_TUNNEL_NAME_MAX];
     struct lbm_ensemble_part *part = context;
-    const struct lbm_ensemble_member *self =
-        own(part) != NULL ? own(part) : lbm_ensemble_member(&part->before, part->config.host);
+    const struct lbm_ensemble_member *self = lbm_ensemble_own(part) != NULL
+                                                 ? lbm_ensemble_own(part)
+                                                 : lbm_ensemble_member(&part->before, part->config.host);
     char member[LBM_KEEPER_NAME_MAX];
     if (self == NULL || self->since != of || address(part, from) == NULL)
         return NULL;
@@ -525,7 +359,7 @@ target(void *context, uint32_t from, enum lbm_tunnel_to to, uint64_t of)
     if (to != LBM_TUNNEL_PEER ||
         (lbm_ensemble_member(&part->is, from) == NULL && lbm_ensemble_member(&part->before, from) == NULL))
         return NULL;
-    snprintf(name, sizeof name, "%s:1", member_name(part, self, member));
+    snprintf(name, sizeof name, "%s:1", lbm_ensemble_name(part, self, member));
     return name;
 }
 
@@ -536,10 +370,11 @@ open_ways(struct lbm_ensemble_part *part, struct lbm_diag *diag)
 {
     char name[LBM_TUNNEL_NAME_MAX], member[LBM_KEEPER_NAME_MAX], path[LBM_TUNNEL_NAME_MAX + 32];
     enum lbm_err err = LBM_OK;
-    int runs = own(part) != NULL || lbm_ensemble_member(&part->before, part->config.host) != NULL;
+    int runs =
+        lbm_ensemble_own(part) != NULL || lbm_ensemble_member(&part->before, part->config.host) != NULL;
     for (uint32_t i = 0; err == LBM_OK && runs && i < part->before.n; i++)
         if (part->before.member[i].host != part->config.host) {
-            snprintf(name, sizeof name, "%s:1", member_name(part, &part->before.member[i], member));
+            snprintf(name, sizeof name, "%s:1", lbm_ensemble_name(part, &part->before.member[i], member));
             err = lbm_tunnel_open(part->tunnel, name, part->before.member[i].host, LBM_TUNNEL_PEER,
                                   part->before.member[i].since, diag);
         }
@@ -547,7 +382,7 @@ open_ways(struct lbm_ensemble_part *part, struct lbm_diag *diag)
         const struct lbm_ensemble_member *to = &part->is.member[i];
         snprintf(name, sizeof name, "client:1");
         if (to->host != part->config.host) {
-            snprintf(name, sizeof name, "%s:1", member_name(part, to, member));
+            snprintf(name, sizeof name, "%s:1", lbm_ensemble_name(part, to, member));
             if (runs)
                 err = lbm_tunnel_open(part->tunnel, name, to->host, LBM_TUNNEL_PEER, to->since, diag);
             snprintf(name, sizeof name, "client-%s", member);
@@ -620,26 +455,26 @@ open_all(struct lbm_ensemble_part *part, int is_other, struct lbm_diag *diag)
 void
 lbm_ensemble_set(struct lbm_ensemble_part *part, const struct lbm_ensemble *is, int tends)
 {
-    const struct lbm_ensemble_member *before = own(part);
+    const struct lbm_ensemble_member *before = lbm_ensemble_own(part);
     uint64_t since = before != NULL ? before->since : 0;
     struct lbm_diag diag = {0};
     int is_other = part->is.id != is->id, is_changed = part->is.changed != is->changed;
     part->tends = tends;
     if (is->id != 0 && !is_other && !is_changed) { /* the log has moved into it, or somebody else tends it */
         part->is.moved = is->moved;
-        look_after(part, 0);
+        lbm_ensemble_look_after(part, 0);
         return;
     }
     part->before = is_other ? (struct lbm_ensemble){0} : part->is;
     part->is = *is;
     put_first(part);
     forget(part);
-    const struct lbm_ensemble_member *self = own(part);
+    const struct lbm_ensemble_member *self = lbm_ensemble_own(part);
     if (self == NULL || self->since != since || is_other) {
         part->has_order = part->was_removed = 0;
     }
     if (self == NULL && lbm_ensemble_member(&part->before, part->config.host) == NULL)
-        stop_member(part); /* what an earlier membership has left */
+        lbm_ensemble_stop(part); /* what an earlier membership has left */
     if (is->id == 0) {
         lbm_etcd_free(part->etcd);
         part->etcd = NULL;
@@ -651,7 +486,7 @@ lbm_ensemble_set(struct lbm_ensemble_part *part, const struct lbm_ensemble *is, 
     if (open_all(part, is_other, &diag) != LBM_OK)
         lbm_log_diag(LBM_NOTE_ERROR, &diag);
     else
-        look_after(part, 0);
+        lbm_ensemble_look_after(part, 0);
 }
 
 struct lbm_etcd *
@@ -693,8 +528,8 @@ lbm_ensemble_new(const struct lbm_ensemble_config *config, const struct lbm_ense
     (void)lbm_ensemble_dir(config->data, part->dir);
     part->look = evtimer_new(config->base, on_look, part);
     if (config->keeper != NULL)
-        part->ended =
-            event_new(config->base, lbm_keeper_fd(config->keeper), EV_READ | EV_PERSIST, on_ended, part);
+        part->ended = event_new(config->base, lbm_keeper_fd(config->keeper), EV_READ | EV_PERSIST,
+                                lbm_ensemble_ended, part);
     if (part->look == NULL ||
         (config->keeper != NULL && (part->ended == NULL || event_add(part->ended, NULL) != 0))) {
         lbm_ensemble_free(part);

@@ -30,7 +30,7 @@ struct lbm_ensemble_handler {
     void *context;
     struct lbm_etcd_handler etcd;
     void (*report)(void *context, const struct lbm_ensemble_report *report);
-    uint64_t (*view)(void *context); /* index of the last entry that is applied */
+    uint64_t (*view)(void *context);                      /* index of the last entry that is applied */
     const char *(*address)(void *context, uint32_t host); /* as in lbm_tunnel_handler */
 };
 

@@ -19,6 +19,7 @@ enum {
     SWITCH_MS = 50,  /* before the next member is tried */
     UNAUTHENTICATED = 16,
     REFUSAL_MAX = 200, /* bytes of what etcd says */
+    OLD_READS = 3,     /* without what was there before, and etcd is taken for an older copy */
 };
 
 /* A request in progress, and whom it went to: an answer may come when another member is asked. */
@@ -38,6 +39,11 @@ struct lbm_etcd {
     struct errand login, read, watch, append, compact, begin;
     uint64_t begin_index; /* 0: the log has begun */
     struct lbm_bytes first;
+    struct lbm_bytes view; /* that is put in parts, of this index, from this one on: */
+    uint64_t view_index, view_part;
+    LBM_VEC(uint8_t) parts; /* of a snapshot that is read */
+    uint64_t parts_index, n_parts, next_part;
+    unsigned n_old; /* reads in a row that had nothing of what was read before */
     uint64_t append_index;
 
     uint64_t next; /* index wanted; 0: nobody follows */
@@ -257,6 +263,58 @@ watch(struct lbm_etcd *etcd, int64_t revision)
 
 /* ---- reading ------------------------------------------------------------------------------------------- */
 
+/* Give a snapshot on, the last thing a function does. */
+static void
+deliver_snapshot(struct lbm_etcd *etcd, uint64_t index, const struct lbm_bytes *view)
+{
+    read_after(etcd, 0);
+    etcd->next = index + 1;
+    etcd->handler.snapshot(etcd->handler.context, index, view);
+}
+
+static void
+on_parts(void *context, const struct lbm_http_answer *answer)
+{
+    const struct lbm_http_ask how = {.timeout_ms = READ_MS, .done = on_parts};
+    struct lbm_etcd *etcd = context;
+    struct lbm_etcd_entries parts = {0};
+    if (!is_good(etcd, &etcd->read, answer))
+        return;
+    enum lbm_err err = lbm_etcd_read_entries(answer->body, answer->len, &parts);
+    for (size_t i = 0; err == LBM_OK && i < parts.list.n; i++) {
+        const struct lbm_etcd_entry *part = &parts.list.at[i];
+        err = part->index == etcd->next_part ? lbm_vec_reserve(&etcd->parts, part->len) : LBM_E_SYNTAX;
+        if (err == LBM_OK) {
+            memcpy(etcd->parts.at + etcd->parts.n, part->value, part->len);
+            etcd->parts.n += part->len;
+            etcd->next_part++;
+        }
+    }
+    if (parts.list.n == 0) /* another snapshot has replaced it */
+        err = LBM_E_NOTFOUND;
+    lbm_etcd_entries_free(&parts);
+    if (err != LBM_OK) {
+        read_after(etcd, RETRY_MS);
+    } else if (etcd->next_part < etcd->n_parts) {
+        ask(etcd, &etcd->read, "/v3/kv/range",
+            lbm_etcd_read_parts_body(etcd->config.prefix, etcd->parts_index, etcd->next_part), &how);
+    } else {
+        const struct lbm_bytes view = {etcd->parts.at, etcd->parts.n};
+        deliver_snapshot(etcd, etcd->parts_index, &view);
+    }
+}
+
+static void
+read_parts(struct lbm_etcd *etcd, uint64_t index, uint64_t n_parts)
+{
+    const struct lbm_http_ask how = {.timeout_ms = READ_MS, .done = on_parts};
+    lbm_vec_free(&etcd->parts);
+    etcd->parts_index = index;
+    etcd->n_parts = n_parts;
+    etcd->next_part = 0;
+    ask(etcd, &etcd->read, "/v3/kv/range", lbm_etcd_read_parts_body(etcd->config.prefix, index, 0), &how);
+}
+
 static void
 on_snapshot(void *context, const struct lbm_http_answer *answer)
 {
@@ -269,14 +327,24 @@ on_snapshot(void *context, const struct lbm_http_answer *answer)
         lbm_log(LBM_NOTE_ERROR, "etcd: entries below %s/log are missing and no snapshot is there instead",
                 etcd->config.prefix);
         read_after(etcd, READ_MS);
-        free(snapshot.value);
-        return;
+    } else if (lbm_etcd_snapshot_parts(&snapshot) != 0) {
+        read_parts(etcd, snapshot.index, lbm_etcd_snapshot_parts(&snapshot));
+    } else {
+        const struct lbm_bytes view = {snapshot.value, snapshot.len};
+        deliver_snapshot(etcd, snapshot.index, &view);
     }
-    const struct lbm_bytes view = {snapshot.value, snapshot.len};
-    read_after(etcd, 0);
-    etcd->next = snapshot.index + 1;
-    etcd->handler.snapshot(etcd->handler.context, snapshot.index, &view);
     free(snapshot.value);
+}
+
+/* What was read last is read again: if it is not there, nor anything later, etcd is an older copy. */
+static void
+look_back(struct lbm_etcd *etcd, const struct lbm_etcd_entries *entries)
+{
+    int is_old = entries->list.n == 0 && etcd->next > 1 && etcd->begin_index == 0;
+    unsigned before = etcd->n_old;
+    etcd->n_old = !is_old ? 0 : before < OLD_READS ? before + 1 : before;
+    if (before != etcd->n_old && (etcd->n_old == OLD_READS || before == OLD_READS))
+        etcd->handler.older(etcd->handler.context, is_old ? etcd->next - 1 : 0);
 }
 
 static void
@@ -292,6 +360,7 @@ on_read(void *context, const struct lbm_http_answer *answer)
         return;
     }
     member_answered(etcd);
+    look_back(etcd, &entries);
     if (entries.list.n != 0 && entries.list.at[0].index > etcd->next) {
         ask(etcd, &etcd->read, "/v3/kv/range", lbm_etcd_snapshot_body(etcd->config.prefix), &how);
     } else {
@@ -358,7 +427,8 @@ on_again(evutil_socket_t fd, short what, void *context)
     if (etcd->begin_index != 0 && etcd->begin.request == NULL)
         begin(etcd);
     if (etcd->read.request == NULL && is_logged_in(etcd))
-        ask(etcd, &etcd->read, "/v3/kv/range", lbm_etcd_read_body(etcd->config.prefix, etcd->next), &how);
+        ask(etcd, &etcd->read, "/v3/kv/range",
+            lbm_etcd_read_body(etcd->config.prefix, etcd->next > 1 ? etcd->next - 1 : 1), &how);
 }
 
 void
@@ -389,7 +459,6 @@ on_append(void *context, const struct lbm_http_answer *answer)
     etcd->handler.result(etcd->handler.context, etcd->append_index, result);
 }
 
-/* Without a login the answer is that nobody knows: the node tries again. */
 void
 lbm_etcd_append(struct lbm_etcd *etcd, uint64_t index, const struct lbm_bytes *command)
 {
@@ -399,6 +468,8 @@ lbm_etcd_append(struct lbm_etcd *etcd, uint64_t index, const struct lbm_bytes *c
     ask(etcd, &etcd->append, "/v3/kv/txn",
         lbm_etcd_append_body(etcd->config.prefix, index, command->at, command->len), &how);
 }
+
+static void put_part(struct lbm_etcd *etcd); /* the next one, or that they count */
 
 static void
 on_compact(void *context, const struct lbm_http_answer *answer)
@@ -413,15 +484,55 @@ on_compact(void *context, const struct lbm_http_answer *answer)
                 etcd->config.endpoint[etcd->compact.endpoint], refusal(etcd, answer, message));
 }
 
-/* One that fails is no member's fault where the snapshot is larger than etcd takes, and is not repeated: the
- * next snapshot takes its place. */
+static void
+on_part(void *context, const struct lbm_http_answer *answer)
+{
+    struct lbm_etcd *etcd = context;
+    if (answer->status != 200) {
+        on_compact(etcd, answer);
+        return;
+    }
+    etcd->compact.request = NULL;
+    etcd->view_part++;
+    put_part(etcd);
+}
+
+static void
+put_part(struct lbm_etcd *etcd)
+{
+    const struct lbm_http_ask part = {.timeout_ms = ASK_MS, .done = on_part},
+                              last = {.timeout_ms = ASK_MS, .done = on_compact};
+    size_t at = (size_t)etcd->view_part * LBM_ETCD_PART_BYTES;
+    if (at < etcd->view.len) {
+        size_t left = etcd->view.len - at;
+        ask(etcd, &etcd->compact, "/v3/kv/put",
+            lbm_etcd_part_body(etcd->config.prefix, etcd->view_index, etcd->view_part, etcd->view.at + at,
+                               left < LBM_ETCD_PART_BYTES ? left : LBM_ETCD_PART_BYTES),
+            &part);
+    } else {
+        ask(etcd, &etcd->compact, "/v3/kv/txn",
+            lbm_etcd_parts_body(etcd->config.prefix, etcd->view_index, etcd->view_part), &last);
+    }
+}
+
+/* One that fails is not repeated: the next one takes its place, and removes its parts. */
 void
 lbm_etcd_compact(struct lbm_etcd *etcd, uint64_t index, const struct lbm_bytes *view)
 {
     const struct lbm_http_ask how = {.timeout_ms = ASK_MS, .done = on_compact};
     cancel(&etcd->compact);
-    ask(etcd, &etcd->compact, "/v3/kv/txn",
-        lbm_etcd_compact_body(etcd->config.prefix, index, view->at, view->len), &how);
+    free(etcd->view.at);
+    etcd->view = (struct lbm_bytes){0};
+    if (view->len <= LBM_ETCD_PART_BYTES) {
+        ask(etcd, &etcd->compact, "/v3/kv/txn",
+            lbm_etcd_compact_body(etcd->config.prefix, index, view->at, view->len), &how);
+        return;
+    }
+    etcd->view = (struct lbm_bytes){lbm_copy(view->at, view->len, 1), view->len};
+    etcd->view_index = index;
+    etcd->view_part = 0;
+    if (etcd->view.at != NULL) /* else the next one */
+        put_part(etcd);
 }
 
 /* ---- the whole ----------------------------------------------------------------------------------------- */
@@ -476,6 +587,8 @@ lbm_etcd_free(struct lbm_etcd *etcd)
         return;
     lbm_http_free(etcd->http);
     free(etcd->first.at);
+    free(etcd->view.at);
+    lbm_vec_free(&etcd->parts);
     if (etcd->again != NULL)
         event_free(etcd->again);
     if (etcd->arrived != NULL)

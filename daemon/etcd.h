@@ -30,6 +30,8 @@ struct lbm_etcd_handler {
     void (*result)(void *context, uint64_t index, enum lbm_log_result result);
     void (*entries)(void *context, uint64_t from, const struct lbm_bytes *command, size_t n, int caught_up);
     void (*snapshot)(void *context, uint64_t index, const struct lbm_bytes *view);
+    /* What was read up to that entry is not there any more; 0: it is. */
+    void (*older)(void *context, uint64_t index);
 };
 
 /* Errors: LBM_E_IO the password cannot be read; LBM_E_NOMEM. Whether etcd answers is not looked at. */

@@ -168,6 +168,26 @@ lbm_etcd_snapshot_body(const char *prefix)
     return dumped(json_pack("{s:o}", "key", key_of(prefix, "snapshot")));
 }
 
+static json_t *
+part_key(const char *prefix, uint64_t index, uint64_t part)
+{
+    char rest[64];
+    snprintf(rest, sizeof rest, "snapshot-%020" PRIu64 "/%020" PRIu64, index, part);
+    return key_of(prefix, rest);
+}
+
+/* The snapshot of that index counts if the entry is there: what it stands for goes. Takes the value. */
+static char *
+snapshot_counts(const char *prefix, uint64_t index, json_t *value)
+{
+    return dumped(json_pack("{s:[o], s:[{s:{s:o, s:o}}, {s:{s:o, s:o}}, {s:{s:o, s:o}}]}", "compare",
+                            condition(entry_key(prefix, index), 1), "success", "request_put", "key",
+                            key_of(prefix, "snapshot"), "value", value, "request_delete_range", "key",
+                            entry_key(prefix, 0), "range_end", entry_key(prefix, index),
+                            "request_delete_range", "key", part_key(prefix, 0, 0), "range_end",
+                            part_key(prefix, index, 0)));
+}
+
 char *
 lbm_etcd_compact_body(const char *prefix, uint64_t index, const uint8_t *view, size_t len)
 {
@@ -176,10 +196,31 @@ lbm_etcd_compact_body(const char *prefix, uint64_t index, const uint8_t *view, s
     lbm_buf_put(&value, view, len);
     json_t *snapshot = value.failed ? NULL : encoded(value.at, value.len);
     lbm_buf_free(&value);
-    return dumped(json_pack("{s:[o], s:[{s:{s:o, s:o}}, {s:{s:o, s:o}}]}", "compare",
-                            condition(entry_key(prefix, index), 1), "success", "request_put", "key",
-                            key_of(prefix, "snapshot"), "value", snapshot, "request_delete_range", "key",
-                            entry_key(prefix, 0), "range_end", entry_key(prefix, index)));
+    return snapshot_counts(prefix, index, snapshot);
+}
+
+char *
+lbm_etcd_part_body(const char *prefix, uint64_t index, uint64_t part, const uint8_t *bytes, size_t len)
+{
+    return dumped(json_pack("{s:o, s:o}", "key", part_key(prefix, index, part), "value", encoded(bytes, len)));
+}
+
+char *
+lbm_etcd_parts_body(const char *prefix, uint64_t index, uint64_t n_parts)
+{
+    char value[2 * INDEX_DIGITS + 2];
+    snprintf(value, sizeof value, "%020" PRIu64 "0%020" PRIu64, index, n_parts);
+    value[INDEX_DIGITS] = '\0';
+    return snapshot_counts(prefix, index, encoded(value, 2 * INDEX_DIGITS + 1));
+}
+
+char *
+lbm_etcd_read_parts_body(const char *prefix, uint64_t index, uint64_t part)
+{
+    char end[64];
+    snprintf(end, sizeof end, "snapshot-%020" PRIu64 "0", index); /* '0' comes after '/' */
+    return dumped(json_pack("{s:o, s:o, s:i}", "key", part_key(prefix, index, part), "range_end",
+                            key_of(prefix, end), "limit", LBM_ETCD_PARTS));
 }
 
 char *
@@ -368,6 +409,14 @@ lbm_etcd_read_members(const char *text, size_t len, struct lbm_etcd_members *out
     else
         lbm_vec_free(&members.list);
     return err;
+}
+
+uint64_t
+lbm_etcd_snapshot_parts(const struct lbm_etcd_entry *snapshot)
+{
+    uint64_t n;
+    int is_list = snapshot->len == 1 + INDEX_DIGITS && snapshot->value[0] == 0;
+    return is_list && read_index(snapshot->value + 1, &n) == LBM_OK ? n : 0;
 }
 
 enum lbm_err

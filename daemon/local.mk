@@ -4,7 +4,7 @@ noinst_LIBRARIES += daemon/libdaemon.a
 daemon_libdaemon_a_SOURCES = daemon/accept_rate.c daemon/accept_rate.h daemon/access.c daemon/access.h \
 	daemon/address.c daemon/address.h daemon/contacts.c daemon/contacts.h daemon/control.c daemon/control.h \
 	daemon/control_socket.c daemon/control_socket.h daemon/enrol.c daemon/enrol.h daemon/ensemble.c \
-	daemon/ensemble.h daemon/etcd.c daemon/etcd.h \
+	daemon/ensemble.h daemon/ensemble_internal.h daemon/ensemble_member.c daemon/etcd.c daemon/etcd.h \
 	daemon/etcd_message.c \
 	daemon/etcd_message.h daemon/frames.c daemon/frames.h daemon/http.c daemon/http.h daemon/inbound.c \
 	daemon/inbound.h daemon/keeper.c daemon/keeper.h daemon/lease_page.c daemon/lease_page.h daemon/listener.c daemon/listener.h \

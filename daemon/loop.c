@@ -301,6 +301,12 @@ on_log_snapshot(void *context, uint64_t index, const struct lbm_bytes *view)
 }
 
 static void
+on_log_older(void *context, uint64_t index)
+{
+    step(context, &(struct lbm_event){.kind = LBM_EVENT_LOG_OLDER, .as.log_older = index});
+}
+
+static void
 on_ensemble(void *context, const struct lbm_ensemble_report *report)
 {
     struct lbm_event event = {.kind = LBM_EVENT_ENSEMBLE};
@@ -566,8 +572,11 @@ lbm_loop_run(const struct lbm_loop_config *config)
         .context = &loop, .up = on_up, .down = on_down, .caught_up = on_caught_up};
     const struct lbm_control_handler control = {
         .context = &loop, .request = on_request, .read = on_client_read, .gone = on_gone};
-    const struct lbm_etcd_handler etcd = {
-        .context = &loop, .result = on_log_result, .entries = on_log_entries, .snapshot = on_log_snapshot};
+    const struct lbm_etcd_handler etcd = {.context = &loop,
+                                          .result = on_log_result,
+                                          .entries = on_log_entries,
+                                          .snapshot = on_log_snapshot,
+                                          .older = on_log_older};
     const struct lbm_ensemble_handler ensemble = {
         .context = &loop, .etcd = etcd, .report = on_ensemble, .view = view_of, .address = address_of};
     struct lbm_recovered *recovered = NULL;

@@ -206,6 +206,7 @@ _Static_assert((int)LBM_ALERT_COUNT <= LBM_ALERTS_MAX, "a status has room for al
     X(LOG_RESULT, "log result")     /* engine external: what became of a LOG_APPEND */                       \
     X(LOG_ENTRIES, "log entries")   /* engine external: entries in order, from where LOG_FOLLOW said */      \
     X(LOG_SNAPSHOT, "log snapshot") /* engine external: the entries wanted are compacted */                  \
+    X(LOG_OLDER, "log older")       /* engine external: it lacks what it had */                              \
     X(ENSEMBLE, "ensemble")         /* how the ensemble of etcd that daemons run is */
 
 enum lbm_event_kind {
@@ -292,6 +293,7 @@ struct lbm_event {
             uint64_t index;
             struct lbm_bytes view; /* packed, borrowed */
         } log_snapshot;
+        uint64_t log_older; /* last entry that was there; 0: it is there again */
         struct lbm_ensemble_report ensemble;
     } as;
 };

@@ -267,6 +267,7 @@ static const struct lbm_wire_rule status_reply_rules[] = {
     {"ensemble", UP_TO(LBM_ENSEMBLE_MAX), HOST},
     {"ensemble_answers", UP_TO(LBM_ENSEMBLE_MAX), HOST},
     {"ensemble_leader", HOST_OR_NONE},
+    {"log_is_older", FLAG},
 };
 static const struct lbm_wire_table status_reply_table =
     TABLE(status_reply_rules, lbm__status_reply__descriptor);

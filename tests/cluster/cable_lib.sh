@@ -35,7 +35,7 @@ lay_out() {
     expect "it stops" "$lbctl" -q cluster down --dir "$dir"
     for host in 0 1 2 3; do
         cable "$host" "${bridge[host]}" || { skip "no cables here"; exit 77; }
-        rm -f "$dir/h$host"/lbmap.db*
+        rm -rf "$dir/h$host"/lbmap.db*
         sed -i "s/^listen.*/listen = \"127.1.0.$((10 + host)):7000\";/" "$dir/h$host/lbmapd.conf"
         rm -f "$dir/h$host/identity/contacts" # else the first host waits for those that had its log
         [ "$host" -eq 0 ] || echo '0 127.1.0.10:7000' >"$dir/h$host/identity/contacts"

@@ -111,7 +111,7 @@ until_true 60 "a host with another address" has_moved && ok "a host with another
 pid=$(cat "$dir/h0/lbmapd.pid")
 kill -KILL "$pid"
 while kill -0 "$pid" 2>/dev/null; do sleep 0.05; done
-rm -f "$dir"/h0/lbmap.db*
+rm -rf "$dir"/h0/lbmap.db*
 inside 0 "$daemon" -c "$dir/h0/lbmapd.conf" >>"$dir/h0/lbmapd.log" 2>&1 &
 disown
 until_true 60 "the first host without its disk" all_hear && ok "the first host finds the others again without its disk"

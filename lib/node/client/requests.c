@@ -43,6 +43,7 @@ answer_status(struct lbm_node *node, const struct client *client, const Lbm__Req
     status.leader = node->leader_host != LBM_NONE ? node->leader_host : node->view.leader;
     uint32_t ensemble[LBM_ENSEMBLE_MAX];
     status.log_external = node->view.external != 0;
+    status.log_is_older = node->log_is_older != 0;
     status.ensemble = ensemble;
     for (uint32_t i = 0; i < node->view.ensemble.n; i++)
         ensemble[status.n_ensemble++] = node->view.ensemble.member[i].host;

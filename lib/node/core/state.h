@@ -404,6 +404,7 @@ struct lbm_node {
     const struct log_engine *log_engine; /* what differs between the engines; since the start */
     enum lbm_log_engine configured;      /* the engine as configured; the log may have moved since */
     struct ensemble ensemble;
+    int log_is_older;         /* engine external: it lacks entries that this host has read there */
     int leader_is_lost;       /* engine local: that was told */
     int is_following;         /* engine external: the shell brings entries */
     int may_found;            /* engine external: this host founds the cluster if nobody has */

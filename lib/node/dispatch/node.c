@@ -473,6 +473,9 @@ lbm_node_step(struct lbm_node *node, const struct lbm_event *event, struct lbm_e
     case LBM_EVENT_LOG_SNAPSHOT:
         lbm_log_on_external_snapshot(node, event->as.log_snapshot.index, &event->as.log_snapshot.view);
         break;
+    case LBM_EVENT_LOG_OLDER:
+        lbm_log_on_external_older(node, event->as.log_older);
+        break;
     case LBM_EVENT_ENSEMBLE:
         lbm_log_on_ensemble(node, &event->as.ensemble);
         break;

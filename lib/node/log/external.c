@@ -222,3 +222,17 @@ lbm_log_on_external_snapshot(struct lbm_node *node, uint64_t index, const struct
     lbm_log_snapshot_install(node, view->at, view->len);
     follow(node); /* from behind it */
 }
+
+void
+lbm_log_on_external_older(struct lbm_node *node, uint64_t index)
+{
+    node->log_is_older = index != 0;
+    if (index != 0)
+        lbm_core_note(node, LBM_NOTE_ERROR,
+                      "etcd does not have entry %" PRIu64
+                      " of the control log, which this host has applied: it was restored from an older copy. "
+                      "Members and jobs stay as they are until it has a copy that is as new",
+                      index);
+    else
+        lbm_core_note(node, LBM_NOTE_INFO, "etcd has what this host has applied");
+}

@@ -45,6 +45,8 @@ void lbm_log_on_external_result(struct lbm_node *node, uint64_t index, enum lbm_
 /* Entries that etcd has from index `from` on. In: command [n]; caught_up, whether these are all. */
 void lbm_log_on_external_entries(struct lbm_node *node, uint64_t from, const struct lbm_bytes *command,
                                  size_t n, int caught_up);
+/* etcd lacks entries that this host has read there, up to that one; 0: they are there again. */
+void lbm_log_on_external_older(struct lbm_node *node, uint64_t index);
 /* A view that replaces all entries up to `index`. */
 void lbm_log_on_external_snapshot(struct lbm_node *node, uint64_t index, const struct lbm_bytes *view);
 

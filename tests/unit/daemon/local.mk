@@ -1,6 +1,6 @@
 # tests/unit/daemon
 # The daemon: its parts in one process, then the whole.
-unit_daemon_tests = tests/unit/daemon/test_control tests/unit/daemon/test_effects tests/unit/daemon/test_etcd \
+unit_daemon_tests = tests/unit/daemon/test_control tests/unit/daemon/test_effects tests/unit/daemon/test_etcd tests/unit/daemon/test_etcd_real \
 	tests/unit/daemon/test_plan_worker tests/unit/daemon/test_processor_share tests/unit/daemon/test_remote \
 	tests/unit/daemon/test_sandbox tests/unit/daemon/test_settings tests/unit/daemon/test_store_worker \
 	tests/unit/daemon/test_supervisor \
@@ -48,9 +48,12 @@ tests_unit_daemon_test_effects_LDADD = $(daemon_test_libs)
 tests_unit_daemon_test_etcd_SOURCES = tests/unit/daemon/test_etcd.c tests/unit/daemon/wait_bounds.h
 tests_unit_daemon_test_etcd_CFLAGS = $(daemon_test_cflags)
 tests_unit_daemon_test_etcd_LDADD = $(daemon_test_libs)
+tests_unit_daemon_test_etcd_real_SOURCES = tests/unit/daemon/test_etcd_real.c
+tests_unit_daemon_test_etcd_real_CFLAGS = $(daemon_test_cflags)
+tests_unit_daemon_test_etcd_real_LDADD = $(daemon_test_libs)
 $(tests_unit_daemon_test_settings_OBJECTS) $(tests_unit_daemon_test_remote_OBJECTS) \
 	$(tests_unit_daemon_test_sandbox_OBJECTS) $(tests_unit_daemon_test_processor_share_OBJECTS) \
 	$(tests_unit_daemon_test_supervisor_OBJECTS) $(tests_unit_daemon_test_transport_OBJECTS) \
 	$(tests_unit_daemon_test_control_OBJECTS) $(tests_unit_daemon_test_store_worker_OBJECTS) \
 	$(tests_unit_daemon_test_plan_worker_OBJECTS) $(tests_unit_daemon_test_effects_OBJECTS) \
-	$(tests_unit_daemon_test_etcd_OBJECTS): $(pb_headers)
+	$(tests_unit_daemon_test_etcd_OBJECTS) $(tests_unit_daemon_test_etcd_real_OBJECTS): $(pb_headers)

@@ -2,7 +2,8 @@
 unit_node_short_tests = tests/unit/node/test_admin tests/unit/node/test_starts \
 	tests/unit/node/test_remap tests/unit/node/test_diffuse tests/unit/node/test_tree tests/unit/node/test_edges \
 	tests/unit/node/test_evictions tests/unit/node/test_ghosts tests/unit/node/test_handoff tests/unit/node/test_history \
-	tests/unit/node/test_ingest tests/unit/node/test_liar tests/unit/node/test_log tests/unit/node/test_network \
+	tests/unit/node/test_ingest tests/unit/node/test_liar tests/unit/node/test_ensemble \
+	tests/unit/node/test_log tests/unit/node/test_network \
 	tests/unit/node/test_node tests/unit/node/test_query tests/unit/node/test_record_packed \
 	tests/unit/node/test_rights tests/unit/node/test_rounds tests/unit/node/test_shard \
 	tests/unit/node/test_summary tests/unit/node/test_throttle tests/unit/node/test_view tests/unit/node/test_view_cache \
@@ -101,6 +102,10 @@ tests_unit_node_test_admin_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
 tests_unit_node_test_admin_LDADD = $(tests_unit_node_test_node_LDADD)
 tests_unit_node_test_node_SOURCES = tests/unit/node/test_node.c tests/unit/node/cluster_fixture.c \
 	tests/unit/node/cluster_fixture.h
+tests_unit_node_test_ensemble_SOURCES = tests/unit/node/test_ensemble.c tests/unit/node/cluster_fixture.c \
+	tests/unit/node/cluster_fixture.h
+tests_unit_node_test_ensemble_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
+tests_unit_node_test_ensemble_LDADD = $(tests_unit_node_test_node_LDADD)
 tests_unit_node_test_log_SOURCES = tests/unit/node/test_log.c tests/unit/node/cluster_fixture.c \
 	tests/unit/node/cluster_fixture.h
 tests_unit_node_test_log_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
@@ -136,4 +141,4 @@ $(tests_unit_node_test_view_OBJECTS) $(tests_unit_node_test_view_sites_OBJECTS) 
 	$(tests_unit_node_test_network_OBJECTS) $(tests_unit_node_test_summary_OBJECTS) \
 	$(tests_unit_node_test_throttle_OBJECTS) $(tests_unit_node_test_load_OBJECTS) \
 	$(tests_unit_node_test_remap_OBJECTS) $(tests_unit_node_test_admin_OBJECTS) \
-	$(tests_unit_node_test_log_OBJECTS) $(tests_unit_node_test_node_OBJECTS): $(pb_headers)
+	$(tests_unit_node_test_ensemble_OBJECTS) $(tests_unit_node_test_log_OBJECTS) $(tests_unit_node_test_node_OBJECTS): $(pb_headers)

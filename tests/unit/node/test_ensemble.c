@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The ensemble of etcd that daemons run, in virtual time: when the log moves there and back, who is a member.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "sim/model/cluster.h"
+#include "tests/unit/node/cluster_fixture.h"
+
+enum { SECOND = 1000000, LOST = 20 * SECOND /* until a host is evicted, and replaced */ };
+
+static struct cluster *
+cluster_of(const char *spec, enum lbm_etcd_ability etcd, struct lbm_hosts *h)
+{
+    const struct cluster_options options = {.seed = 7,
+                                            .delay_least_us = 100,
+                                            .delay_most_us = 300,
+                                            .sync_us = 2000,
+                                            .limited_host = LBM_NONE,
+                                            .evict_per_minute = 60,
+                                            .evict_share = 100,
+                                            .etcd = etcd};
+    struct lbm_diag diag;
+    assert_int_equal(lbm_hosts_generate(spec, h, &diag), LBM_OK);
+    struct cluster *cluster = cluster_new(h, &options);
+    cluster_run(cluster, 20 * SECOND, NULL, NULL);
+    return cluster;
+}
+
+static void
+end(struct cluster *cluster, struct lbm_hosts *h)
+{
+    cluster_free(cluster);
+    lbm_hosts_free(h);
+}
+
+static const Lbm__StatusReply *
+status_of(struct cluster *cluster, uint32_t host)
+{
+    Lbm__Empty empty = LBM__EMPTY__INIT;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_STATUS;
+    request.status = &empty;
+    const Lbm__Response *response = cluster_ask(cluster, host, 0, &request);
+    assert_non_null(response);
+    return response->status;
+}
+
+static int
+is_member(const Lbm__StatusReply *status, uint32_t host)
+{
+    for (size_t i = 0; i < status->n_ensemble; i++)
+        if (status->ensemble[i] == host)
+            return 1;
+    return 0;
+}
+
+static void
+expect_ensemble(struct cluster *cluster, uint32_t at, size_t n)
+{
+    const Lbm__StatusReply *status = status_of(cluster, at);
+    assert_true(status->log_external);
+    assert_int_equal(status->n_ensemble, n);
+    assert_int_equal(status->n_ensemble_answers, n);
+    assert_true(is_member(status, status->ensemble_leader));
+}
+
+static enum lbm_err
+move_log(struct cluster *cluster, uint32_t host, enum lbm_log_place place)
+{
+    Lbm__LogMoveRequest move = LBM__LOG_MOVE_REQUEST__INIT;
+    move.place = place;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_LOG_MOVE;
+    request.log_move = &move;
+    const Lbm__Response *response = cluster_ask(cluster, host, 0, &request);
+    assert_non_null(response);
+    return (enum lbm_err)response->code;
+}
+
+static void
+lose(struct cluster *cluster, uint32_t host)
+{
+    cluster_crash_with(cluster, host, CRASH_NONE);
+    cluster_lose_disk(cluster, host);
+    cluster_run(cluster, LOST, NULL, NULL);
+}
+
+static void
+three_hosts_of_five_run_it_and_five_of_nine(void **state)
+{
+    struct lbm_hosts h;
+    (void)state;
+    struct cluster *cluster = cluster_of("ring:5", LBM_ETCD_ABILITY_RUNS, &h);
+    expect_ensemble(cluster, 4, 3);
+    end(cluster, &h);
+    cluster = cluster_of("ring:9", LBM_ETCD_ABILITY_RUNS, &h);
+    expect_ensemble(cluster, 8, 5);
+    end(cluster, &h);
+}
+
+static void
+two_hosts_and_hosts_without_etcd_keep_it_local(void **state)
+{
+    static const struct {
+        const char *spec;
+        enum lbm_etcd_ability etcd;
+    } cases[] = {{"chain:2", LBM_ETCD_ABILITY_RUNS},
+                 {"ring:5", LBM_ETCD_ABILITY_NONE},
+                 {"ring:5", LBM_ETCD_ABILITY_UNKNOWN}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct lbm_hosts h;
+        struct cluster *cluster = cluster_of(cases[i].spec, cases[i].etcd, &h);
+        assert_false(status_of(cluster, 1)->log_external);
+        assert_int_equal(status_of(cluster, 1)->n_ensemble, 0);
+        assert_int_equal(move_log(cluster, 1, LBM_LOG_PLACE_ETCD), LBM_E_STATE);
+        end(cluster, &h);
+    }
+}
+
+/* One after the other, also the one that leads and the one that founded the cluster. */
+static void
+members_that_are_lost_are_replaced(void **state)
+{
+    struct lbm_hosts h;
+    uint32_t lost[3];
+    (void)state;
+    struct cluster *cluster = cluster_of("complete:7", LBM_ETCD_ABILITY_RUNS, &h);
+    for (size_t i = 0; i < sizeof lost / sizeof *lost; i++) {
+        lost[i] = status_of(cluster, 6)->ensemble_leader;
+        assert_int_not_equal(lost[i], 6);
+        lose(cluster, lost[i]);
+        expect_ensemble(cluster, 6, 3);
+        for (size_t k = 0; k <= i; k++)
+            assert_false(is_member(status_of(cluster, 6), lost[k]));
+    }
+    end(cluster, &h);
+}
+
+/* With three hosts nobody can take the place: it is the same host that takes it, once it is back. */
+static void
+a_host_that_comes_back_takes_its_own_place(void **state)
+{
+    struct lbm_hosts h;
+    (void)state;
+    struct cluster *cluster = cluster_of("complete:3", LBM_ETCD_ABILITY_RUNS, &h);
+    expect_ensemble(cluster, 0, 3);
+    lose(cluster, 2);
+    assert_int_equal(status_of(cluster, 0)->n_ensemble, 3);
+    assert_int_equal(status_of(cluster, 0)->n_ensemble_answers, 2);
+    cluster_restart(cluster, 2);
+    cluster_run(cluster, LOST, NULL, NULL);
+    expect_ensemble(cluster, 0, 3);
+    end(cluster, &h);
+}
+
+static void
+the_log_moves_to_a_host_and_back(void **state)
+{
+    struct lbm_hosts h;
+    (void)state;
+    struct cluster *cluster = cluster_of("ring:5", LBM_ETCD_ABILITY_RUNS, &h);
+    uint64_t view = status_of(cluster, 3)->view;
+    assert_int_equal(move_log(cluster, 3, LBM_LOG_PLACE_LOCAL), LBM_OK);
+    cluster_run(cluster, 10 * SECOND, NULL, NULL);
+    for (uint32_t p = 0; p < 5; p++) {
+        assert_false(status_of(cluster, p)->log_external);
+        assert_int_equal(status_of(cluster, p)->leader, 3);
+        assert_int_equal(status_of(cluster, p)->view, view + 1);
+    }
+    for (uint32_t p = 0; p < 5; p++) /* who orders the log is known after a new start, too */
+        cluster_crash_with(cluster, p, CRASH_NONE);
+    for (uint32_t p = 0; p < 5; p++)
+        cluster_restart(cluster, p);
+    cluster_run(cluster, 20 * SECOND, NULL, NULL);
+    assert_int_equal(status_of(cluster, 0)->leader, 3);
+    assert_int_equal(move_log(cluster, 1, LBM_LOG_PLACE_ETCD), LBM_OK);
+    cluster_run(cluster, 10 * SECOND, NULL, NULL);
+    expect_ensemble(cluster, 4, 3);
+    end(cluster, &h);
+}
+
+/* It was away when the log moved, and knows an old leader alone. */
+static void
+a_host_that_was_away_finds_the_log(void **state)
+{
+    struct lbm_hosts h;
+    (void)state;
+    struct cluster *cluster = cluster_of("complete:5", LBM_ETCD_ABILITY_RUNS, &h);
+    cluster_crash_with(cluster, 4, CRASH_NONE);
+    assert_int_equal(move_log(cluster, 1, LBM_LOG_PLACE_LOCAL), LBM_OK);
+    cluster_restart(cluster, 4);
+    cluster_run(cluster, 10 * SECOND, NULL, NULL);
+    assert_false(status_of(cluster, 4)->log_external);
+    assert_int_equal(status_of(cluster, 4)->leader, 1);
+    cluster_crash_with(cluster, 4, CRASH_NONE);
+    assert_int_equal(move_log(cluster, 1, LBM_LOG_PLACE_ETCD), LBM_OK);
+    cluster_run(cluster, 3 * SECOND, NULL, NULL);
+    cluster_restart(cluster, 4);
+    cluster_run(cluster, 20 * SECOND, NULL, NULL);
+    assert_true(status_of(cluster, 4)->log_external);
+    assert_int_equal(status_of(cluster, 4)->view, status_of(cluster, 0)->view);
+    end(cluster, &h);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(three_hosts_of_five_run_it_and_five_of_nine),
+        cmocka_unit_test(two_hosts_and_hosts_without_etcd_keep_it_local),
+        cmocka_unit_test(members_that_are_lost_are_replaced),
+        cmocka_unit_test(a_host_that_comes_back_takes_its_own_place),
+        cmocka_unit_test(the_log_moves_to_a_host_and_back),
+        cmocka_unit_test(a_host_that_was_away_finds_the_log),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
