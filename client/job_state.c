@@ -26,6 +26,7 @@ add_state(json_t *object, const Lbm__JobEntry *job)
     int is_told = job->state[0] != '\0', is_known = job->imbalance_known || (!is_told && job->settled);
     char text[48];
     json_object_set_new(object, "state", json_string(is_told ? job->state : job->phase));
+    json_object_set_new(object, "heard_phase", json_string(is_told ? job->heard_phase : job->phase));
     json_object_set_new(object, "since_s", json_real(job->since_s));
     json_object_set_new(object, "present", json_integer(job->present));
     json_object_set_new(object, "known", json_integer(job->known));
