@@ -7,7 +7,7 @@
 command -v sqlite3 >/dev/null || { echo "skipped: sqlite3 is not installed (apt-get install sqlite3)"; exit 77; }
 . "${top_srcdir:?run by make check}/tests/cluster/cluster_lib.sh"
 python3 -c 'import sqlite3' 2>/dev/null || { echo "skipped: python3 with sqlite3 is not installed"; exit 77; }
-short="leader_killed killed_pair pair_lost"
+short="leader_killed pair_lost"
 chosen=${TRUTH_FAULTS:-$short}
 vertices=600
 hosts=6

@@ -167,6 +167,80 @@ a_request_ends_and_says_whom_it_waited_for(void **state)
     scene_free(&scene);
 }
 
+/* ---- alerts -----------------------------------------------------------------------------------------------
+ */
+
+static int
+has_alert(struct scene *scene, uint32_t at, const char *id, const char *text)
+{
+    Lbm__Empty empty = LBM__EMPTY__INIT;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_STATUS;
+    request.status = &empty;
+    const Lbm__StatusReply *status = scene_ask(scene, at, &request)->status;
+    for (size_t i = 0; i < status->n_alerts; i++)
+        if (strcmp(status->alerts[i]->id, id) == 0)
+            return strstr(status->alerts[i]->text, text) != NULL;
+    return 0;
+}
+
+/* Lines of the log of a host that have the text. */
+static uint32_t
+lines(struct scene *scene, uint32_t at, const char *text)
+{
+    Lbm__EventsRequest events = LBM__EVENTS_REQUEST__INIT;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    uint32_t n = 0;
+    request.what_case = LBM__REQUEST__WHAT_EVENTS;
+    request.events = &events;
+    const Lbm__EventsReply *reply = scene_ask(scene, at, &request)->events;
+    for (size_t i = 0; i < reply->n_events; i++)
+        n += strstr(reply->events[i]->text, text) != NULL;
+    return n;
+}
+
+/* Told at once, once a minute while it lasts, and when it is over. */
+static void
+a_standstill_is_announced(void **state)
+{
+    struct scene scene;
+    (void)state;
+    settle(&scene, 0);
+    for (uint32_t p = 0; p < HOSTS; p++)
+        assert_false(has_alert(&scene, p, "no-leader", ""));
+    cluster_stop(scene.cluster, 0);
+    pass(&scene, 10);
+    assert_true(has_alert(&scene, 4, "no-leader", "host 0"));
+    assert_true(has_alert(&scene, 4, "host-unreachable", "host 0"));
+    assert_true(has_alert(&scene, 4, "eviction-held-back", "orders the control log"));
+    assert_true(has_alert(&scene, 4, "job-degraded", "host 0"));
+    assert_int_equal(lines(&scene, 4, "[no-leader] for"), 1);
+    pass(&scene, 60);
+    assert_int_equal(lines(&scene, 4, "[no-leader] for"), 2);
+    assert_int_equal(lines(&scene, 4, "[no-leader] is over"), 0);
+    cluster_continue(scene.cluster, 0);
+    pass(&scene, 20);
+    assert_int_equal(lines(&scene, 4, "[no-leader] is over"), 1);
+    for (uint32_t p = 0; p < HOSTS; p++) {
+        assert_false(has_alert(&scene, p, "no-leader", ""));
+        assert_false(has_alert(&scene, p, "job-degraded", ""));
+    }
+    scene_free(&scene);
+}
+
+static void
+a_link_that_carries_one_way_is_announced(void **state)
+{
+    struct scene scene;
+    (void)state;
+    settle(&scene, 0);
+    cluster_cut_silently(scene.cluster, 4, 5, 1);
+    pass(&scene, 8);
+    assert_true(has_alert(&scene, 4, "one-way-link", "host 5"));
+    assert_true(has_alert(&scene, 5, "host-unreachable", "host 4"));
+    scene_free(&scene);
+}
+
 /* ---- losses ----------------------------------------------------------------------------------------------
  */
 
@@ -304,6 +378,8 @@ main(void)
         cmocka_unit_test(old_pings_are_no_news),
         cmocka_unit_test(a_request_takes_effect_once),
         cmocka_unit_test(a_request_ends_and_says_whom_it_waited_for),
+        cmocka_unit_test(a_standstill_is_announced),
+        cmocka_unit_test(a_link_that_carries_one_way_is_announced),
         cmocka_unit_test(lost_vertices_begin_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
