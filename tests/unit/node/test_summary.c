@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "sim/model/internal.h"
 #include "tests/unit/node/cluster_fixture.h"
 
 enum { SECOND = 1000000, HOSTS = 6, VERTICES = 120 };
@@ -244,6 +245,30 @@ a_link_that_carries_one_way_is_announced(void **state)
     scene_free(&scene);
 }
 
+static void
+use_disk(struct scene *scene, uint32_t host, double used)
+{
+    struct lbm_event event = {.kind = LBM_EVENT_DISK, .as.used = used};
+    step(scene->cluster, host, &event);
+    pass(scene, 1);
+}
+
+static void
+a_disk_that_fills_is_announced(void **state)
+{
+    struct scene scene;
+    (void)state;
+    settle(&scene, 0);
+    use_disk(&scene, 2, 0.79);
+    assert_false(has_alert(&scene, 2, "disk-full", ""));
+    use_disk(&scene, 2, 0.85);
+    assert_true(has_alert(&scene, 2, "disk-full", "85 %"));
+    assert_false(has_alert(&scene, 3, "disk-full", ""));
+    use_disk(&scene, 2, 0.5);
+    assert_false(has_alert(&scene, 2, "disk-full", ""));
+    scene_free(&scene);
+}
+
 /* ---- losses ----------------------------------------------------------------------------------------------
  */
 
@@ -383,6 +408,7 @@ main(void)
         cmocka_unit_test(a_request_ends_and_says_whom_it_waited_for),
         cmocka_unit_test(a_standstill_is_announced),
         cmocka_unit_test(a_link_that_carries_one_way_is_announced),
+        cmocka_unit_test(a_disk_that_fills_is_announced),
         cmocka_unit_test(lost_vertices_begin_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
