@@ -287,7 +287,7 @@ evict(struct scene *scene, uint32_t at, uint32_t host)
 }
 
 static int
-is_lost(struct cluster *cluster, void *arg)
+is_given_up(struct cluster *cluster, void *arg)
 {
     const Lbm__JobEntry *job = cluster_job(cluster, *(uint32_t *)arg, "job");
     return job != NULL && strcmp(job->state, "LOST") == 0 && job->idle == job->lost;
@@ -313,12 +313,12 @@ lose_two(struct scene *scene, uint32_t *part, uint32_t *first, uint32_t *second)
     cluster_lose_disk(scene->cluster, *second);
     pass(scene, 6);
     assert_string_equal(scene_job(scene, left)->state, "DEGRADED");
-    for (int i = 0; i < 60 && !is_lost(scene->cluster, &left); i++) {
+    for (int i = 0; i < 60 && !is_given_up(scene->cluster, &left); i++) {
         (void)evict(scene, left, *second);
         (void)evict(scene, left, *first);
         pass(scene, 1);
     }
-    assert_true(is_lost(scene->cluster, &left));
+    assert_true(is_given_up(scene->cluster, &left));
     return left;
 }
 
