@@ -178,9 +178,11 @@ fault_cancelled() {
 }
 # Another job is submitted while a host is away.
 fault_submitted() {
-    local host
-    host=$(other); signal KILL "$host"
-    refused 5 "not settled\|DEGRADED" ask "$(other "$host")" submit "$scratch/g.graph" --name more --wait --timeout 2
+    local host at # a host whose backup is there: else nobody stores a copy of the guest in time
+    host=$(other)
+    for at in 0 1 2 3 4 5; do [ "$at" != "$host" ] && [ "$(backup_of "$at")" != "$host" ] && break; done
+    signal KILL "$host"
+    refused 5 "not settled\|DEGRADED" ask "$at" submit "$scratch/g.graph" --name more --wait --timeout 2
     never "$1" 5; ask "$(asked)" -q cancel more; up; healed "$1"
 }
 # The leader and another host go together.
