@@ -26,6 +26,7 @@ add_state(json_t *object, const Lbm__JobEntry *job)
     int is_told = job->state[0] != '\0', is_known = job->imbalance_known || (!is_told && job->settled);
     char text[48];
     json_object_set_new(object, "state", json_string(is_told ? job->state : job->phase));
+    json_object_set_new(object, "heard_phase", json_string(is_told ? job->heard_phase : job->phase));
     json_object_set_new(object, "since_s", json_real(job->since_s));
     json_object_set_new(object, "present", json_integer(job->present));
     json_object_set_new(object, "known", json_integer(job->known));
@@ -53,20 +54,19 @@ lbm_job_object(const Lbm__JobEntry *job)
     json_t *missing = json_array();
     for (size_t i = 0; i < job->n_missing; i++)
         json_array_append_new(missing, json_integer((json_int_t)job->missing[i]));
-    char id[24], seed[24];
+    char id[24];
     snprintf(id, sizeof id, "0x%016" PRIx64, job->job); /* 64 bits: more than JSON's numbers hold */
-    snprintf(seed, sizeof seed, "%" PRIu64, job->seed);
     json_t *object = json_pack(
-        "{s:s, s:s, s:s, s:b, s:I, s:I, s:I, s:i, s:s, s:s, s:f, s:I, s:I, s:I, s:i, s:i, s:f, s:i, "
+        "{s:s, s:s, s:s, s:b, s:I, s:I, s:I, s:i, s:s, s:I, s:f, s:I, s:I, s:I, s:i, s:i, s:f, s:i, "
         "s:f, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:f, s:o, s:o, s:o}",
         "name", job->name, "id", id, "phase", job->phase, "settled", (int)job->settled, "vertices",
         (json_int_t)job->vertices, "edges", (json_int_t)job->edges, "work", (json_int_t)job->work,
         "coordinator", (int)job->coordinator, "start", lbm_start_name((enum lbm_start)job->start), "seed",
-        seed, "imbalance_bound", job->imbalance_bound, "placed", (json_int_t)job->placed, "moved",
-        (json_int_t)job->moved, "sweep", (json_int_t)job->sweep, "counter", (int)job->counter, "counter_goal",
-        (int)job->counter_goal, "largest", job->largest, "owner", (int)job->owner, "age_s", job->age_s,
-        "policy", job->policy, "policy_asked", job->policy_asked, "schedule", job->schedule, "policy_why",
-        job->policy_why, "flow_sweeps", (json_int_t)job->flow_sweeps, "flow_words",
+        (json_int_t)job->seed, "imbalance_bound", job->imbalance_bound, "placed", (json_int_t)job->placed,
+        "moved", (json_int_t)job->moved, "sweep", (json_int_t)job->sweep, "counter", (int)job->counter,
+        "counter_goal", (int)job->counter_goal, "largest", job->largest, "owner", (int)job->owner, "age_s",
+        job->age_s, "policy", job->policy, "policy_asked", job->policy_asked, "schedule", job->schedule,
+        "policy_why", job->policy_why, "flow_sweeps", (json_int_t)job->flow_sweeps, "flow_words",
         (json_int_t)job->flow_words, "flow", (json_int_t)job->flow, "transfer_s", job->transfer_s, "gates",
         gates_object(job->gates), "missing", missing, "hosts", hosts);
     if (object != NULL)

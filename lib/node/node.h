@@ -423,15 +423,16 @@ uint64_t lbm_node_view(const struct lbm_node *node);
 struct lbm_job_summary {
     enum lbm_condition condition;
     enum lbm_phase
-        phase;        /* of the host that is least far, of those that are heard; SETTLED only if settled */
-    int settled;      /* every vertex has an owner that is heard and may work, and nobody is missing */
-    uint32_t present; /* vertices that the job has, as far as is known */
-    uint32_t known;   /* of these, those on hosts that are heard */
-    uint32_t idle;    /* of these, those that nobody may work on, or nothing is known of */
-    uint32_t lost;    /* of these, those that no host has; LBM_NONE: nobody knows how many; 0: none */
-    int is_short;     /* the hosts that are heard have fewer vertices than there are */
-    int64_t since_us; /* the condition has been that, as far as this host knows */
-    double imbalance; /* >= 0; < 0: not known, since not all vertices are */
+        phase; /* of the host that is least far, of those that are heard; SETTLED only if settled */
+    enum lbm_phase heard; /* the same, also SETTLED if not all have */
+    int settled;          /* every vertex has an owner that is heard and may work, and nobody is missing */
+    uint32_t present;     /* vertices that the job has, as far as is known */
+    uint32_t known;       /* of these, those on hosts that are heard */
+    uint32_t idle;        /* of these, those that nobody may work on, or nothing is known of */
+    uint32_t lost;        /* of these, those that no host has; LBM_NONE: nobody knows how many; 0: none */
+    int is_short;         /* the hosts that are heard have fewer vertices than there are */
+    int64_t since_us;     /* the condition has been that, as far as this host knows */
+    double imbalance;     /* >= 0; < 0: not known, since not all vertices are */
     char reason[LBM_DIAG_TEXT_MAX]; /* why it is not well, and what to do; empty if it is */
 };
 

@@ -344,6 +344,7 @@ static const struct lbm_wire_rule job_entry_rules[] = {
     {"idle", VERTICES},
     {"reason", TEXT},
     {"imbalance_known", FLAG},
+    {"heard_phase", NAME_OR_EMPTY}, /* of an earlier version */
 };
 static const struct lbm_wire_table job_entry_table = TABLE(job_entry_rules, lbm__job_entry__descriptor);
 

@@ -60,10 +60,17 @@ ask_all(struct cluster *c, struct guest *guest)
     }
 }
 
+/* In a large cluster most hosts are heard in turn, so that what is said of them may be minutes old. */
+static int
+is_large(const struct cluster *c)
+{
+    return c->n > (c->options.large_members != 0 ? c->options.large_members : (uint32_t)LBM_VIEW_SMALL);
+}
+
 void
 summaries_sample(struct cluster *c)
 {
-    if (c->now_us < c->sampled_us + SAMPLE_US || c->options.unwatched)
+    if (is_large(c) || c->now_us < c->sampled_us + SAMPLE_US || c->options.unwatched)
         return;
     c->sampled_us = c->now_us;
     uint8_t *works = lbm_alloc(c->n, 1);

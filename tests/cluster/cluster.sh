@@ -99,7 +99,7 @@ expect "a name with quotes" ask 4 submit "$scratch/two.graph" --name 'say "two"'
 grep -qF '"say \"two\""' "$scratch/output" && ok "quotes are escaped in JSON" || bad "$(cat "$scratch/output")"
 expect "a name in UTF-8" ask 4 submit "$scratch/two.graph" --name 'größe'
 expect "jobs" ask 4 jobs
-columns=$(sed 's/ö/o/; s/ß/s/' "$scratch/output" | awk '{ print match($0, / (phase|[A-Z]+) /) }' | sort -u | wc -l)
+columns=$(sed 's/ö/o/; s/ß/s/' "$scratch/output" | awk '{ print match($0, / (state|[A-Z]+) /) }' | sort -u | wc -l)
 [ "$columns" = 1 ] && ok "columns are as wide as their characters" || bad "columns: $(cat "$scratch/output")"
 for job in mesh second random 'say "two"' 'größe'; do expect "cancel $job" ask 4 cancel "$job"; done
 refused 1 "there is no job named mesh" ask 4 cancel mesh

@@ -89,7 +89,7 @@ patiently() {
         sleep 0.1
     done
 }
-# settles HOST JOB [OPTION]...: lbctl wait, at that host. What is refused is not tried again; status 4: not yet.
+# settles HOST JOB [OPTION]...: lbctl wait, at that host. What is refused is not tried again; status 4 and 5: not yet.
 settles() {
     wait_status=4
     patiently 60 has_answered "$@"
@@ -100,7 +100,7 @@ has_answered() {
     shift
     ask "$host" wait "$@" --timeout 15
     wait_status=$?
-    [ "$wait_status" -ne 4 ]
+    [ "$wait_status" -ne 4 ] && [ "$wait_status" -ne 5 ]
 }
 
 # expect_map TEXT HOST JOB FILE: the mapping is written. Hosts of a busy machine may answer too late for one, so it is

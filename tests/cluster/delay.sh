@@ -12,7 +12,7 @@ done
 
 # part PHASE LEAST MOST: hosts that take part are in that phase, and host 0 has that many vertices.
 part() {
-    ask 0 jobs job --json >"$scratch/json" && grep -q "\"phase\": \"$1\"" "$scratch/json" &&
+    ask 0 jobs job --json >"$scratch/json" && grep -q "\"heard_phase\": \"$1\"" "$scratch/json" &&
         at_most "$2" "$(field 0 8)" && at_most "$(field 0 8)" "$3"
 }
 # step CAPACITY LEAST MOST TEXT: host 0 is to have so much; sets `took`, milliseconds.
@@ -71,7 +71,7 @@ expect "host $still stands still" "$lbctl" -q cluster kill "$still" --signal STO
 sleep 3
 step 3 220 355 "host 0 has its share, the others have settled"
 at_most "$took" "$((2 * without + 5000))" || bad "it took $took ms, and $without ms with all hosts"
-refused 4 "but for host" ask 0 wait job --timeout 0.5
+refused 5 "host $still is unreachable" ask 0 wait job --timeout 0.5
 expect "host $still goes on" "$lbctl" -q cluster kill "$still" --signal CONT --dir "$dir"
 until_true 60 "all have settled" has_settled
 step 1 140 160 "host 0 gives it back"

@@ -35,7 +35,7 @@ refused 4 "nothing is changed, and nothing will be" ask 2 drain 3 --timeout 2
 refused 4 "there will be none" ask 3 submit "$scratch/g.graph" --name other
 up
 until_true "host 0 orders the log again" ask 2 set 1 --capacity 1.5 --timeout 3
-expect "the job is there" ask 1 jobs job
+until_true "the job is there, and well" ask 1 jobs job
 refused 1 "there is no job named other" ask 1 jobs other
 is 1 3 ACTIVE && ok "host 3 is active" || bad "host 3 is $(state 1 3)"
 expect "it can be cancelled" ask 3 submit "$scratch/g.graph" --name short

@@ -496,13 +496,18 @@ lbm_client_answer_admit(struct lbm_node *node, const struct client *client, cons
     const char *name = request->admit->name;
     if (!has_cluster(node, client))
         return;
-    for (size_t i = 0; name[0] != '\0' && i < node->view.members.n; i++)
-        if (strcmp(node->view.members.at[i].name, name) == 0) {
-            lbm_core_reply_error(node, client->id, client->request, LBM_E_EXISTS,
-                                 "host %" PRIu32 " has the name %s already; give another one",
-                                 node->view.members.at[i].host, name);
-            return;
-        }
+    for (size_t i = 0; name[0] != '\0' && i < node->view.members.n; i++) {
+        const struct lbm_member *member = &node->view.members.at[i];
+        if (strcmp(member->name, name) != 0 || lbm_view_has_gone(&node->view, member))
+            continue;
+        lbm_core_reply_error(
+            node, client->id, client->request, LBM_E_EXISTS,
+            "host %" PRIu32 " has the name %s already; give another one, or, if that host is this "
+            "machine before it was set up again, bring its identity back, or give it up first: lbctl "
+            "evict %" PRIu32,
+            member->host, name, member->host);
+        return;
+    }
     Lbm__Admit admit = LBM__ADMIT__INIT;
     admit.host = lbm_view_next_host(&node->view);
     admit.request = lbm_rng_next(&node->rng);

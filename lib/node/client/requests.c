@@ -240,6 +240,7 @@ fill_summary(const struct lbm_node *node, const struct lbm_job_entry *entry, Lbm
         return;
     out->settled = summary->settled != 0;
     out->phase = (char *)lbm_phase_name(summary->phase);
+    out->heard_phase = (char *)lbm_phase_name(summary->heard);
     out->condition = (uint32_t)summary->condition;
     out->state = (char *)lbm_job_summary_state(summary);
     out->present = summary->present;

@@ -270,7 +270,7 @@ judge(const struct lbm_node *node, const struct job *job, const struct lbm_job_e
     out->present = at_most(present, LBM_VERTICES_MAX);
     out->known = at_most(tally->heard, present);
     out->idle = at_most((idle > tally->away ? idle : tally->away) + tally->blocked, present);
-    out->phase = tally->least;
+    out->phase = out->heard = tally->least;
     int is_whole = (tally->n_unsure == 0 && !is_partial && missing == 0) || LBM_BUG(SETTLED_WITHOUT_ALL);
     out->settled = tally->least == LBM_PHASE_SETTLED && tally->is_at_rest && is_whole &&
                    tally->blocked == 0 && out->lost == 0;

@@ -6,7 +6,7 @@
  *   members.c        commands about members: states, backups, successors
  *   hosts.c          the host graph that follows
  *   view_cache.c     one view for many nodes
- *   view_requests.c  requests that the log has; lost vertices that begin again
+ *   view_requests.c  requests of clients that the log has
  *   job_terms.c      a job's policy and throttle, to and from commands
  *   view_snapshot.c  the view as bytes */
 #ifndef LBM_NODE_VIEW_INTERNAL_H
@@ -22,7 +22,7 @@ typedef enum lbm_err lbm_view_apply_fn(struct lbm_view *view, const Lbm__Command
 lbm_view_apply_fn lbm_view_apply_join, lbm_view_apply_activate, lbm_view_apply_set, lbm_view_apply_drain,
     lbm_view_apply_change_backup, lbm_view_apply_leave, lbm_view_apply_evict, lbm_view_apply_in_sync,
     lbm_view_apply_take_over, lbm_view_apply_rejoin, lbm_view_apply_maintain, lbm_view_apply_ensemble,
-    lbm_view_apply_log_move, lbm_view_apply_job_recover, lbm_view_apply_job_recover_end;
+    lbm_view_apply_log_move;
 
 /* The member that a command names in its present incarnation, or NULL with a refusal. */
 struct lbm_member *lbm_view_member_named(const struct lbm_view *view, uint32_t host, uint64_t incarnation,

@@ -210,6 +210,13 @@ take_announcement(const struct lbm_view *view, struct lbm_member *member, const 
     return LBM_OK;
 }
 
+int
+lbm_view_has_gone(const struct lbm_view *view, const struct lbm_member *member)
+{
+    const struct lbm_departed *gone = lbm_view_departed(view, member->host, member->incarnation);
+    return !lbm_view_participates(member) && gone != NULL && (!gone->evicted || gone->taken_over);
+}
+
 /* Why this host may not join, or "". */
 static void
 refuse_join(const struct lbm_view *view, const Lbm__Join *join, char *refusal)
@@ -219,7 +226,8 @@ refuse_join(const struct lbm_view *view, const Lbm__Join *join, char *refusal)
     for (uint32_t host = 0; host < view->place.n; host++) {
         const struct lbm_host_place *place = &view->place.at[host];
         if (host == join->host || place->member == LBM_NONE || place->name_hash != hash ||
-            strcmp(view->members.at[place->member].name, join->name) != 0)
+            strcmp(view->members.at[place->member].name, join->name) != 0 ||
+            lbm_view_has_gone(view, &view->members.at[place->member]))
             continue;
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " has the name %s already", host, join->name);
         return;

@@ -245,6 +245,10 @@ int lbm_view_has_other_backup(const struct lbm_view *view, const struct lbm_memb
 int lbm_view_successor(const struct lbm_view *view, uint32_t host, uint64_t incarnation, uint32_t *successor,
                        uint64_t *successor_incarnation);
 
+/* Nonzero if nobody depends on that member any more: it has left, or another host has taken over. Its name is
+ * free. */
+int lbm_view_has_gone(const struct lbm_view *view, const struct lbm_member *member);
+
 /* Nonzero if that host, of the incarnation the view knows, is a member that takes part: JOINING, ACTIVE or
  * DRAINING. */
 int lbm_view_participates(const struct lbm_member *member);

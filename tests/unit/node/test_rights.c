@@ -43,6 +43,9 @@ static const struct {
     {"admit", LBM_ACCESS_ADMIN},
     {"revoke", LBM_ACCESS_ADMIN},
     {"revoke_user", LBM_ACCESS_ADMIN},
+    {"recover_begin", LBM_ACCESS_ADMIN}, /* or the job's owner */
+    {"recover_rows", LBM_ACCESS_SUBMIT},
+    {"recover_end", LBM_ACCESS_SUBMIT},
     {"enrol", LBM_ACCESS_NONE}, /* answered at the port; at the socket nobody may */
 };
 
@@ -108,13 +111,16 @@ name_job(struct scene *scene, uint32_t uid, enum lbm_access access, Lbm__Request
     Lbm__CancelRequest cancel = LBM__CANCEL_REQUEST__INIT;
     Lbm__AttachRequest attach = LBM__ATTACH_REQUEST__INIT;
     Lbm__JobChange change = LBM__JOB_CHANGE__INIT;
+    Lbm__RecoverBegin recover = LBM__RECOVER_BEGIN__INIT;
     Lbm__Request request = LBM__REQUEST__INIT;
-    cancel.job = attach.job = change.job = name;
+    cancel.job = attach.job = change.job = recover.job = name;
     request.what_case = what;
     if (what == LBM__REQUEST__WHAT_CANCEL)
         request.cancel = &cancel;
     else if (what == LBM__REQUEST__WHAT_ATTACH)
         request.attach = &attach;
+    else if (what == LBM__REQUEST__WHAT_RECOVER_BEGIN)
+        request.recover_begin = &recover;
     else
         request.job_change = &change;
     return ask(scene, uid, access, &request);
@@ -147,7 +153,8 @@ every_request_has_a_right(void **state)
             enum lbm_err err;
             if (request.what_case == LBM__REQUEST__WHAT_CANCEL ||
                 request.what_case == LBM__REQUEST__WHAT_ATTACH ||
-                request.what_case == LBM__REQUEST__WHAT_JOB_CHANGE) {
+                request.what_case == LBM__REQUEST__WHAT_JOB_CHANGE ||
+                request.what_case == LBM__REQUEST__WHAT_RECOVER_BEGIN) {
                 if (access >= least_of(field->name))
                     continue; /* the next test */
                 err = name_job(&scene, OTHER, access, request.what_case);
@@ -171,6 +178,7 @@ a_job_belongs_to_who_submitted_it(void **state)
     assert_int_equal(submit(&scene, OWNER, LBM_ACCESS_SUBMIT), LBM_OK);
     assert_int_equal(scene_job(&scene, 1)->owner, OWNER); /* by the log, on every host */
     static const Lbm__Request__WhatCase acts[] = {LBM__REQUEST__WHAT_ATTACH, LBM__REQUEST__WHAT_JOB_CHANGE,
+                                                  LBM__REQUEST__WHAT_RECOVER_BEGIN,
                                                   LBM__REQUEST__WHAT_CANCEL};
     for (size_t i = 0; i < sizeof acts / sizeof *acts; i++) {
         assert_int_equal(name_job(&scene, OTHER, LBM_ACCESS_READ, acts[i]), LBM_E_DENIED);

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "sim/model/internal.h"
 #include "tests/unit/node/cluster_fixture.h"
 
 enum { SECOND = 1000000, HOSTS = 6, VERTICES = 120 };
@@ -167,6 +168,107 @@ a_request_ends_and_says_whom_it_waited_for(void **state)
     scene_free(&scene);
 }
 
+/* ---- alerts -----------------------------------------------------------------------------------------------
+ */
+
+static int
+has_alert(struct scene *scene, uint32_t at, const char *id, const char *text)
+{
+    Lbm__Empty empty = LBM__EMPTY__INIT;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_STATUS;
+    request.status = &empty;
+    const Lbm__StatusReply *status = scene_ask(scene, at, &request)->status;
+    for (size_t i = 0; i < status->n_alerts; i++)
+        if (strcmp(status->alerts[i]->id, id) == 0)
+            return strstr(status->alerts[i]->text, text) != NULL;
+    return 0;
+}
+
+/* Lines of the log of a host that have the text. */
+static uint32_t
+lines(struct scene *scene, uint32_t at, const char *text)
+{
+    Lbm__EventsRequest events = LBM__EVENTS_REQUEST__INIT;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    uint32_t n = 0;
+    request.what_case = LBM__REQUEST__WHAT_EVENTS;
+    request.events = &events;
+    const Lbm__EventsReply *reply = scene_ask(scene, at, &request)->events;
+    for (size_t i = 0; i < reply->n_events; i++)
+        n += strstr(reply->events[i]->text, text) != NULL;
+    return n;
+}
+
+/* Told at once, once a minute while it lasts, and when it is over. */
+static void
+a_standstill_is_announced(void **state)
+{
+    struct scene scene;
+    (void)state;
+    settle(&scene, 0);
+    for (uint32_t p = 0; p < HOSTS; p++)
+        assert_false(has_alert(&scene, p, "no-leader", ""));
+    cluster_stop(scene.cluster, 0);
+    pass(&scene, 10);
+    assert_true(has_alert(&scene, 4, "no-leader", "host 0"));
+    assert_true(has_alert(&scene, 4, "host-unreachable", "host 0"));
+    assert_true(has_alert(&scene, 4, "eviction-held-back", "orders the control log"));
+    assert_true(has_alert(&scene, 4, "job-degraded", "host 0"));
+    assert_int_equal(lines(&scene, 4, "[no-leader] for"), 1);
+    pass(&scene, 60);
+    assert_int_equal(lines(&scene, 4, "[no-leader] for"), 2);
+    assert_int_equal(lines(&scene, 4, "[no-leader] is over"), 0);
+    cluster_continue(scene.cluster, 0);
+    pass(&scene, 20);
+    assert_int_equal(lines(&scene, 4, "[no-leader] is over"), 1);
+    for (uint32_t p = 0; p < HOSTS; p++) {
+        assert_false(has_alert(&scene, p, "no-leader", ""));
+        assert_false(has_alert(&scene, p, "job-degraded", ""));
+    }
+    scene_free(&scene);
+}
+
+static void
+a_link_that_carries_one_way_is_announced(void **state)
+{
+    struct scene scene;
+    (void)state;
+    settle(&scene, 0);
+    cluster_hold(scene.cluster, "ping", 4, 5);
+    pass(&scene, 6);
+    assert_true(has_alert(&scene, 4, "one-way-link", "host 5"));
+    assert_false(has_alert(&scene, 5, "one-way-link", ""));
+    cluster_pass(scene.cluster, 4, 5);
+    pass(&scene, 3);
+    assert_false(has_alert(&scene, 4, "one-way-link", ""));
+    scene_free(&scene);
+}
+
+static void
+use_disk(struct scene *scene, uint32_t host, double used)
+{
+    struct lbm_event event = {.kind = LBM_EVENT_DISK, .as.used = used};
+    step(scene->cluster, host, &event);
+    pass(scene, 1);
+}
+
+static void
+a_disk_that_fills_is_announced(void **state)
+{
+    struct scene scene;
+    (void)state;
+    settle(&scene, 0);
+    use_disk(&scene, 2, 0.79);
+    assert_false(has_alert(&scene, 2, "disk-full", ""));
+    use_disk(&scene, 2, 0.85);
+    assert_true(has_alert(&scene, 2, "disk-full", "85 %"));
+    assert_false(has_alert(&scene, 3, "disk-full", ""));
+    use_disk(&scene, 2, 0.5);
+    assert_false(has_alert(&scene, 2, "disk-full", ""));
+    scene_free(&scene);
+}
+
 /* ---- losses ----------------------------------------------------------------------------------------------
  */
 
@@ -185,7 +287,7 @@ evict(struct scene *scene, uint32_t at, uint32_t host)
 }
 
 static int
-is_lost(struct cluster *cluster, void *arg)
+is_given_up(struct cluster *cluster, void *arg)
 {
     const Lbm__JobEntry *job = cluster_job(cluster, *(uint32_t *)arg, "job");
     return job != NULL && strcmp(job->state, "LOST") == 0 && job->idle == job->lost;
@@ -211,12 +313,12 @@ lose_two(struct scene *scene, uint32_t *part, uint32_t *first, uint32_t *second)
     cluster_lose_disk(scene->cluster, *second);
     pass(scene, 6);
     assert_string_equal(scene_job(scene, left)->state, "DEGRADED");
-    for (int i = 0; i < 60 && !is_lost(scene->cluster, &left); i++) {
+    for (int i = 0; i < 60 && !is_given_up(scene->cluster, &left); i++) {
         (void)evict(scene, left, *second);
         (void)evict(scene, left, *first);
         pass(scene, 1);
     }
-    assert_true(is_lost(scene->cluster, &left));
+    assert_true(is_given_up(scene->cluster, &left));
     return left;
 }
 
@@ -304,6 +406,9 @@ main(void)
         cmocka_unit_test(old_pings_are_no_news),
         cmocka_unit_test(a_request_takes_effect_once),
         cmocka_unit_test(a_request_ends_and_says_whom_it_waited_for),
+        cmocka_unit_test(a_standstill_is_announced),
+        cmocka_unit_test(a_link_that_carries_one_way_is_announced),
+        cmocka_unit_test(a_disk_that_fills_is_announced),
         cmocka_unit_test(lost_vertices_begin_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
