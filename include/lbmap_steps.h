@@ -86,6 +86,11 @@ struct lbmap_steps {
      * it is called, it is called again elsewhere. NULL in all programs, or in none. */
     void (*result)(void *context, uint32_t vertex, const void *state, size_t size);
 
+    /* Every vertex of the job is kept at that step or a later one: nothing before it is ever done again.
+     * Called when it has grown, about once a second, in all programs that have it. NULL: not told. Give it in
+     * all, or in none. */
+    void (*stable)(void *context, uint64_t step);
+
     const volatile int
         *stop; /* if it is not NULL, and not 0: give up soon, with LBMAP_E_BUSY; what is kept stays */
 };

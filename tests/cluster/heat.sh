@@ -14,21 +14,14 @@ echo "seed of this run: HEAT_SEED=${HEAT_SEED:-$$}"
 hosts=16
 export HEAT_PACED=$top_builddir/tests/cluster/heat_paced
 
-# heat HOST: its program. One that was killed may be served for a moment yet: then it is started again.
+# heat HOST: its program.
 heat() {
-    rm -f "$scratch/error.$1"
     (
-        for _ in $(seq 100); do
-            "$HEAT_PACED" mesh "$steps" "$scratch/field.$1" "$dir/h$1/lbmapd.sock" "$scratch/hurry" \
-                2>"$scratch/error.$1" &
-            echo "$!" >"$scratch/pid.$1"
-            wait "$!"
-            status=$?
-            grep -q "serves mesh on this host already" "$scratch/error.$1" || break
-            sleep 0.1
-        done
-        echo "$status" >"$scratch/status.$1"
-    ) &
+        "$HEAT_PACED" mesh "$steps" "$scratch/field.$1" "$dir/h$1/lbmapd.sock" "$scratch/hurry" 2>"$scratch/error.$1" &
+        echo "$!" >"$scratch/pid.$1"
+        wait "$!"
+        echo "$?" >"$scratch/status.$1"
+    ) 2>/dev/null &
     worker_pid[$1]=$!
 }
 runs_still() { kill -0 "$(cat "$scratch/pid.$1")" 2>/dev/null; }
@@ -65,6 +58,7 @@ run() {
     for host in "$first" "$second"; do
         runs_still "$host" || bad "run $1: the program of host $host has ended already"
         kill_program "$host"
+        rm -f "$scratch/status.$host"
         heat "$host"
     done
     expect "run $1: a host joins" "$lbctl" -q cluster add --link "0,1" --dir "$dir" --daemon "$daemon"
@@ -88,6 +82,12 @@ run() {
         done
     else
         bad "run $1: the programs do not end"
+    fi
+    if awk '$1 == "stable" && $2 <= last { exit 1 } { last = $2 } END { exit last != '"$steps"' || NR < 3 }' \
+        "$scratch/error.0"; then
+        ok "run $1: what all have kept grew $(wc -l <"$scratch/error.0") times"
+    else
+        bad "run $1: what all have kept does not grow to $steps: $(tail -n 5 "$scratch/error.0")"
     fi
     if cmp "$scratch/field.0" "$scratch/alone"; then
         ok "run $1: $(wc -l <"$scratch/alone") temperatures after $steps steps are those of one loop, $((SECONDS - began)) s"

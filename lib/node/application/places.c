@@ -102,6 +102,8 @@ static struct place *
 add_place(struct lbm_node *node, uint64_t job, uint32_t host)
 {
     struct place place = {.job = job, .host = host};
+    if (node->places.n == 0)
+        node->places_us = node->now_us + period_us(node);
     if (lbm_vec_push(&node->places, place) != LBM_OK) {
         lbm_core_fail(node, LBM_E_NOMEM);
         return NULL;
