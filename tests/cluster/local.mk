@@ -11,7 +11,7 @@ cluster_scripts = tests/cluster/adapt.sh tests/cluster/api.sh tests/cluster/appr
 	tests/cluster/kth.sh tests/cluster/leader.sh tests/cluster/leaver.sh tests/cluster/links.sh \
 	tests/cluster/load.sh tests/cluster/members.sh tests/cluster/own_files.sh \
 	tests/cluster/owners_check.sh tests/cluster/parallel.sh tests/cluster/places.sh tests/cluster/policy.sh \
-	tests/cluster/promote.sh tests/cluster/reach.sh tests/cluster/remote.sh tests/cluster/renew.sh \
+	tests/cluster/promote.sh tests/cluster/python.sh tests/cluster/reach.sh tests/cluster/remote.sh tests/cluster/renew.sh \
 	tests/cluster/rights.sh tests/cluster/rogue.sh tests/cluster/rtt.sh tests/cluster/slow.sh \
 	tests/cluster/talk.sh tests/cluster/throttle.sh tests/cluster/tls.sh tests/cluster/tls_refused.sh \
 	tests/cluster/tokens.sh tests/cluster/trace.sh
@@ -19,7 +19,7 @@ dist_check_SCRIPTS += $(cluster_scripts)
 TESTS += $(cluster_scripts)
 dist_check_SCRIPTS += tests/cluster/diffuse_faults.sh tests/cluster/field_lib.sh \
 	tests/cluster/history_check.sh tests/cluster/owners.sh
-EXTRA_DIST += tests/cluster/cable_lib.sh tests/cluster/cluster_lib.sh tests/cluster/delay_lib.sh \
+EXTRA_DIST += tests/cluster/heat_python.py tests/cluster/cable_lib.sh tests/cluster/cluster_lib.sh tests/cluster/delay_lib.sh \
 	tests/cluster/delayer.py tests/cluster/flood.py tests/cluster/etcd_gate.py \
 	tests/cluster/slow_cable.py tests/cluster/recorder.py tests/cluster/tls_cases.py
 tests_cluster_worker_SOURCES = tests/cluster/worker.c tests/cluster/serving.c tests/cluster/serving.h
