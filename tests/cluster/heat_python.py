@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""heat_python.py JOB STEPS FILE SOCKET: the steps of docs/examples/heat.c by the Python binding. States have 8 bytes, or
-12 while the vertex is hot: what is not used is neither sent nor kept. heat_python.py fail JOB SOCKET: a step raises."""
+"""heat_python.py JOB STEPS FILE SOCKET: the steps of docs/examples/heat.c by the Python binding. States have 8 bytes,
+or 12 while the vertex is hot: what is not used is neither sent nor kept. heat_python.py fail JOB SOCKET: a step raises."""
 import struct
 import sys
 

@@ -43,7 +43,8 @@ strict='-Wall -Wextra -Wpedantic -Werror -fsyntax-only'
 gcc -std=c11 $strict -I "$top/include" "$scratch/user.c" || { echo 'FAILED: the headers are no C11'; failed=1; }
 if command -v g++ >/dev/null; then
     # shellcheck disable=SC2086
-    g++ -std=c++17 -x c++ $strict -I "$top/include" "$scratch/user.c" || { echo 'FAILED: the headers are no C++17'; failed=1; }
+    g++ -std=c++17 -x c++ $strict -I "$top/include" "$scratch/user.c" ||
+        { echo 'FAILED: the headers are no C++17'; failed=1; }
 fi
 [ "$failed" -ne 0 ] || echo "$(wc -l <"$scratch/versioned") functions are exported, each with a version"
 exit "$failed"
