@@ -21,6 +21,7 @@ enum {
     IDLE_MS = 20,    /* waiting for them while no step can be done */
     LOOK_MS = 50,    /* between looks at what is missing */
     LOAD_MS = 1000,  /* between reports of loads */
+    LEFT_MS = 2000,  /* between looks at whether this host has left, while it has no vertices */
     START_MS = 5000, /* for the daemon to notice that a program before this one has ended, */
     AGAIN_MS = 100,  /* asked again that often */
 };
@@ -142,6 +143,29 @@ report_loads(struct lbm_steps *steps)
     lbm_vec_free(&loads);
 }
 
+static enum lbm_err
+take_state(struct lbmap *map, const Lbm__Response *chunk, void *arg)
+{
+    (void)map;
+    if (chunk->what_case == LBM__RESPONSE__WHAT_STATUS && strcmp(chunk->status->state, "LEFT") == 0)
+        *(int *)arg = 1;
+    return LBM_OK;
+}
+
+/* A host that has left is told nothing any more, not even that the job is done. */
+static void
+look_if_left(struct lbm_steps *steps)
+{
+    int has_left = 0;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    Lbm__Empty empty = LBM__EMPTY__INIT;
+    request.what_case = LBM__REQUEST__WHAT_STATUS;
+    request.status = &empty;
+    if (lbm_api_call(steps->map, &request, take_state, &has_left) == LBM_OK && has_left)
+        lbm_steps_fail(steps, LBMAP_E_STATE,
+                       "this host has left the cluster: its vertices are at other hosts");
+}
+
 static void
 look_at_timers(struct lbm_steps *steps)
 {
@@ -156,6 +180,10 @@ look_at_timers(struct lbm_steps *steps)
     if (steps->program.load != NULL && now_ms >= steps->load_ms) {
         steps->load_ms = now_ms + LOAD_MS;
         report_loads(steps);
+    }
+    if (steps->own.n == 0 && now_ms >= steps->left_ms) {
+        steps->left_ms = now_ms + LEFT_MS;
+        look_if_left(steps);
     }
     if (steps->n_done == lbmap_vertices(steps->map))
         lbm_steps_finish(steps);

@@ -78,6 +78,7 @@ struct lbm_steps {
     uint64_t *kept;                   /* [vertices] if this is the collector: least step they are kept at */
     uint64_t stable;                  /* that all of them are, as last heard; */
     int64_t kept_ms, stable_ms;       /* own vertices are told again, it is worked out again */
+    int64_t left_ms;                  /* next look at whether this host has left */
     int handed_out;                   /* they have been handed to the program */
     int finished;                     /* somebody has collected everything */
     enum lbmap_error error;           /* found in a callback */

@@ -76,10 +76,15 @@ run() {
         "after $((SECONDS - began)) s"
 
     touch "$scratch/hurry"
-    if patiently 60 have_ended 0 "$first" "$second" "$new"; then
+    if patiently 60 have_ended 0 "$first" "$second" "$third" "$new"; then
         for host in 0 "$first" "$second" "$new"; do
-            [ "$(cat "$scratch/status.$host")" -eq 0 ] || bad "run $1: host $host: $(cat "$scratch/error.$host")"
+            [ "$(cat "$scratch/status.$host")" -eq 0 ] ||
+                bad "run $1: host $host: $(tail -n 3 "$scratch/error.$host")"
         done
+        # It has left before the end, or not.
+        [ "$(cat "$scratch/status.$third")" -eq 0 ] ||
+            grep -q 'this host has left the cluster' "$scratch/error.$third" ||
+            bad "run $1: host $third, which drains: $(tail -n 3 "$scratch/error.$third")"
     else
         bad "run $1: the programs do not end"
     fi
@@ -90,7 +95,7 @@ run() {
         bad "run $1: what all have kept does not grow to $steps: $(tail -n 5 "$scratch/error.0")"
     fi
     if cmp "$scratch/field.0" "$scratch/alone"; then
-        ok "run $1: $(wc -l <"$scratch/alone") temperatures after $steps steps are those of one loop, $((SECONDS - began)) s"
+        ok "run $1: $(wc -l <"$scratch/alone") temperatures after $steps steps are those of one loop"
     else
         bad "run $1: temperatures differ"
     fi
@@ -99,6 +104,7 @@ run() {
         wait "${worker_pid[$host]}"
         unset "worker_pid[$host]"
     done
+    echo "run $1: $((SECONDS - began)) s"
     "$lbctl" -q cluster down --dir "$dir" >/dev/null 2>&1
     rm -rf "$dir"
 }
