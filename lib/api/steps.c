@@ -218,6 +218,8 @@ run(struct lbm_steps *steps)
         look_at_timers(steps);
         lbm_mail_flush(steps);
     }
+    if (steps->error == LBMAP_OK)
+        lbm_steps_stable(steps, steps->program.steps);
 }
 
 /* ---- from outside -------------------------------------------------------------------------------------- */

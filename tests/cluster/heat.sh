@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # docs/examples/heat.c on sixteen real daemons, a program on each host. While it runs two programs are killed and
-# started again, a host joins, another one drains, and a third is lost for good with its program and its files. The
+# started again, then a daemon, a host joins, another one drains, and a third is lost for good with its program and its files. The
 # temperatures are those of one loop over all vertices (heat_alone.c), bit for bit.
 #   HEAT_RUNS   how often (1)
 #   HEAT_STEPS  steps of a vertex (300)
@@ -61,6 +61,8 @@ run() {
         rm -f "$scratch/status.$host"
         heat "$host"
     done
+    expect "run $1: the daemon of host $first dies" "$lbctl" -q cluster kill "$first" --dir "$dir"
+    expect "run $1: and is started again" "$lbctl" -q cluster up --dir "$dir" --daemon "$daemon"
     expect "run $1: a host joins" "$lbctl" -q cluster add --link "0,1" --dir "$dir" --daemon "$daemon"
     new=$hosts
     heat "$new"
