@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Applications that serve one job at several hosts find each other and talk (protocol.md section 6): what
+/* Applications that serve one job at several hosts find each other and talk (protocol.md section 15): what
  * each publishes is told to all members when it changes and every PLACES_US; what one posts goes over the
  * connection of the two daemons. Both may be lost: notes are told again, posts are the applications' own
  * matter. */
