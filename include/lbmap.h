@@ -133,7 +133,7 @@ enum lbmap_error lbmap_locate(struct lbmap *map, const uint32_t *vertex, size_t 
 
 /* What the program keeps of a vertex, for whoever works on it next. Any bytes. */
 struct lbmap_payload {
-    const void *bytes; /* NULL, from release: it stays as it was */
+    const void *bytes; /* NULL, of release: it stays as it was */
     size_t len;
 };
 
@@ -163,11 +163,11 @@ struct lbmap_callbacks {
      * call; len 0 if there is none. */
     void (*acquire)(void *context, uint32_t vertex, uint64_t token, const struct lbmap_payload *payload);
 
-    /* The vertex moves to another host: stop working on it, and say in *payload what the next one shall have;
-     * as it comes, *payload leaves it as it was. The bytes are the program's and must stay until
-     * lbmap_dispatch returns. If the lease ends before the daemon has read them, because it stands still, or
-     * it dies before it has kept them, or if they are more than LBMAP_PAYLOAD_MAX, the vertex goes on with
-     * the payload of its last checkpoint. */
+    /* The vertex moves to another host: stop working on it, and say in *payload what the next one shall have.
+     * It comes with bytes NULL: that leaves what was checkpointed last. The bytes are the program's and must
+     * stay until lbmap_dispatch returns. If the lease ends before the daemon has read them, because it stands
+     * still, or it dies before it has kept them, or if they are more than LBMAP_PAYLOAD_MAX, the vertex goes
+     * on with the payload of its last checkpoint. */
     void (*release)(void *context, uint32_t vertex, uint64_t token, struct lbmap_payload *payload);
 
     /* The vertex is lost: the lease was over, or the job is cancelled. What was done since the last
@@ -218,7 +218,8 @@ int lbmap_fd(const struct lbmap *map);
 
 int lbmap_events(const struct lbmap *map); /* LBMAP_READ, or 0 without a descriptor */
 
-/* May the program work? Looks at a page of memory and at the connection: cheap enough before every step. */
+/* May the program work? Looks at a page of memory and a clock, every 20 ms at the connection too: some 10 ns,
+ * and no system call as a rule, so it is cheap enough before every step. */
 enum lbmap_lease {
     LBMAP_WORK = 0, /* yes, a step of at most 2 s */
     LBMAP_STOP = 1, /* start no step now; it may go on again soon */
@@ -269,17 +270,22 @@ enum lbmap_error lbmap_set_load(struct lbmap *map, const struct lbmap_load *load
 
 /* Tell this note to every program that serves the job, now and in future, and hear of them by peer_up and
  * peer_down. It is told again after the connection to the daemon was lost, until the handle is closed.
- * Another call replaces it. Blocks until the daemon has it. In:      note [n] any bytes; n may be 0. Errors:
- * LBMAP_E_STATE nothing is served; LBMAP_E_RANGE n is above LBMAP_NOTE_MAX; LBMAP_E_BUSY the daemon is away:
- * told once it is back; LBMAP_E_TIMEOUT, LBMAP_E_IO, LBMAP_E_NOMEM. */
+ * Another call replaces it. Blocks until the daemon has it.
+ * In:      note [n] any bytes; n may be 0.
+ * Errors:  LBMAP_E_STATE nothing is served; LBMAP_E_RANGE n is above LBMAP_NOTE_MAX;
+ *          LBMAP_E_BUSY the daemon is away: told once it is back; LBMAP_E_TIMEOUT, LBMAP_E_IO,
+ *          LBMAP_E_NOMEM. */
 enum lbmap_error lbmap_publish(struct lbmap *map, const void *note, size_t n);
 
 /* Send bytes to the program that serves the job at a host. Messages of one program to another arrive in
  * order, once or not at all: they are lost when a daemon or a connection ends, when nobody serves the job
  * there or has published, and when more is on its way than is read. Waits only while the daemon does not
- * read. In:      bytes [n], 1 or more. Errors:  LBMAP_E_STATE nothing is served; LBMAP_E_RANGE n is 0 or
- * above LBMAP_MESSAGE_MAX; LBMAP_E_BUSY the daemon is away: dispatch, and try again; LBMAP_E_TIMEOUT,
- * LBMAP_E_IO, LBMAP_E_NOMEM. */
+ * read.
+ * In:      bytes [n], 1 or more.
+ * Errors:  LBMAP_E_STATE nothing is served; LBMAP_E_RANGE n is 0 or above LBMAP_MESSAGE_MAX, or no such host
+ *          can be;
+ *          LBMAP_E_BUSY the daemon is away: dispatch, and try again; LBMAP_E_TIMEOUT, LBMAP_E_IO,
+ *          LBMAP_E_NOMEM. */
 enum lbmap_error lbmap_post(struct lbmap *map, uint32_t host, const void *bytes, size_t n);
 
 /* Say that the job is done: every program that has published hears it by peer_up, also one that starts later,

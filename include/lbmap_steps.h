@@ -86,17 +86,25 @@ struct lbmap_steps {
      * it is called, it is called again elsewhere. NULL in all programs, or in none. */
     void (*result)(void *context, uint32_t vertex, const void *state, size_t size);
 
-    const volatile int
-        *stop; /* if it is not NULL, and not 0: give up soon, with LBMAP_E_BUSY; what is kept stays */
+    /* Every vertex of the job is kept at that step or a later one: nothing before it is ever done again.
+     * Called when it has grown, about once a second, in all programs that have it. NULL: not told. Give it in
+     * all, or in none. */
+    void (*stable)(void *context, uint64_t step);
+
+    /* Give up soon, with LBMAP_E_BUSY, if this is not NULL and not 0; what is kept stays. */
+    const volatile int *stop;
 };
 
-/* Work until every vertex of the job has done all steps; blocks until then. The process is silent, and reads
- * no environment. While the daemon of this host is away it waits for it. Out:     message [len] what went
- * wrong, for people, or ""; NULL with len 0: not wanted. Errors:  LBMAP_E_RANGE the program cannot be run,
- * and the message says why; LBMAP_E_NOTFOUND there is no such job, or it is cancelled; LBMAP_E_UNREACHABLE,
- * LBMAP_E_DENIED of the daemon; LBMAP_E_BUSY another program of this host serves the job, or *stop was set;
- * LBMAP_E_CORRUPT what was kept of a vertex is not of this program; LBMAP_E_UNSUPPORTED edges of a vertex
- * have changed; LBMAP_E_NOMEM. */
+/* Work until every vertex of the job has done all steps; blocks until then. Prints nothing, and reads no
+ * environment. While the daemon of this host is away it waits for it.
+ * Out:     message [len] what went wrong, for people, or ""; NULL with len 0: not wanted.
+ * Errors:  LBMAP_E_RANGE the program cannot be run, and the message says why;
+ *          LBMAP_E_NOTFOUND there is no such job, or it is cancelled;
+ *          LBMAP_E_UNREACHABLE no daemon listens on the socket; LBMAP_E_DENIED the job is another user's;
+ *          LBMAP_E_BUSY another program of this host serves the job, for 5 s or more; or *stop was set;
+ *          LBMAP_E_STATE this host has left the cluster, and has no vertices any more;
+ *          LBMAP_E_CORRUPT what was kept of a vertex is not of this program;
+ *          LBMAP_E_UNSUPPORTED edges of a vertex have changed; LBMAP_E_NOMEM. */
 enum lbmap_error lbmap_steps(const struct lbmap_steps *program, char *message, size_t len);
 
 #ifdef __cplusplus

@@ -5,7 +5,8 @@ lib_LTLIBRARIES = liblbmap.la
 liblbmap_la_SOURCES = include/lbmap.h lib/api/call.c lib/api/call.h lib/api/lbmap.c lib/api/change.c \
 	lib/api/sketch.c lib/api/sketch.h lib/api/talk.c lib/api/load.c lib/api/page.c lib/api/page.h \
 	lib/api/lease.c lib/api/service.h \
-	lib/api/peers.c lib/api/peers.h lib/api/steps.c lib/api/steps.h lib/api/steps_bytes.h lib/api/steps_mail.c lib/api/steps_line.c \
+	lib/api/peers.c lib/api/peers.h lib/api/steps.c lib/api/steps.h lib/api/steps_bytes.h lib/api/steps_mail.c \
+	lib/api/steps_line.c \
 	lib/api/steps_end.c lib/api/steps_others.c lib/api/steps_vertices.c \
 	include/lbmap_steps.h \
 	lib/api/returns.c lib/api/returns.h lib/api/serve.c lib/api/serve.h lib/base/check.c lib/base/check.h \
@@ -24,3 +25,6 @@ lib_api_libpb_la_CFLAGS = $(LBM_CFLAGS) $(PROTOBUF_CFLAGS)
 $(liblbmap_la_OBJECTS) $(lib_api_libpb_la_OBJECTS): $(pb_headers)
 pkgconfigdir = $(libdir)/pkgconfig
 nodist_pkgconfig_DATA = lib/api/lbmap.pc
+# The binding is one file; whoever uses it copies it.
+bindingdir = $(docdir)/python
+dist_binding_DATA = bindings/python/lbmap.py

@@ -10,16 +10,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "api/steps.h"
 #include "base/check.h"
 
 enum {
     KEEP_DEFAULT = 32,
-    WORK_MS = 10,   /* of steps before the daemon and others are listened to again */
-    IDLE_MS = 20,   /* waiting for them while no step can be done */
-    LOOK_MS = 50,   /* between looks at what is missing */
-    LOAD_MS = 1000, /* between reports of loads */
+    WORK_MS = 10,    /* of steps before the daemon and others are listened to again */
+    IDLE_MS = 20,    /* waiting for them while no step can be done */
+    LOOK_MS = 50,    /* between looks at what is missing */
+    LOAD_MS = 1000,  /* between reports of loads */
+    LEFT_MS = 2000,  /* between looks at whether this host has left, while it has no vertices */
+    START_MS = 5000, /* for the daemon to notice that a program before this one has ended, */
+    AGAIN_MS = 100,  /* asked again that often */
 };
 
 void
@@ -139,6 +143,29 @@ report_loads(struct lbm_steps *steps)
     lbm_vec_free(&loads);
 }
 
+static enum lbm_err
+take_state(struct lbmap *map, const Lbm__Response *chunk, void *arg)
+{
+    (void)map;
+    if (chunk->what_case == LBM__RESPONSE__WHAT_STATUS && strcmp(chunk->status->state, "LEFT") == 0)
+        *(int *)arg = 1;
+    return LBM_OK;
+}
+
+/* A host that has left is told nothing any more, not even that the job is done. */
+static void
+look_if_left(struct lbm_steps *steps)
+{
+    int has_left = 0;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    Lbm__Empty empty = LBM__EMPTY__INIT;
+    request.what_case = LBM__REQUEST__WHAT_STATUS;
+    request.status = &empty;
+    if (lbm_api_call(steps->map, &request, take_state, &has_left) == LBM_OK && has_left)
+        lbm_steps_fail(steps, LBMAP_E_STATE,
+                       "this host has left the cluster: its vertices are at other hosts");
+}
+
 static void
 look_at_timers(struct lbm_steps *steps)
 {
@@ -148,10 +175,15 @@ look_at_timers(struct lbm_steps *steps)
         steps->look_ms = now_ms + LOOK_MS;
         lbm_steps_look(steps, now_ms);
         lbm_steps_tell(steps, now_ms);
+        lbm_steps_tell_kept(steps, now_ms);
     }
     if (steps->program.load != NULL && now_ms >= steps->load_ms) {
         steps->load_ms = now_ms + LOAD_MS;
         report_loads(steps);
+    }
+    if (steps->own.n == 0 && now_ms >= steps->left_ms) {
+        steps->left_ms = now_ms + LEFT_MS;
+        look_if_left(steps);
     }
     if (steps->n_done == lbmap_vertices(steps->map))
         lbm_steps_finish(steps);
@@ -186,6 +218,8 @@ run(struct lbm_steps *steps)
         look_at_timers(steps);
         lbm_mail_flush(steps);
     }
+    if (steps->error == LBMAP_OK)
+        lbm_steps_stable(steps, steps->program.steps);
 }
 
 /* ---- from outside -------------------------------------------------------------------------------------- */
@@ -228,6 +262,7 @@ clean(struct lbm_steps *steps)
     for (uint32_t v = 0; steps->result != NULL && v < lbmap_vertices(steps->map); v++)
         free(steps->result[v]);
     free(steps->result);
+    free(steps->kept);
     lbmap_close(steps->map);
     for (size_t i = 0; i < steps->lines.n; i++)
         lbm_line_free(steps->lines.at[i]);
@@ -244,6 +279,20 @@ clean(struct lbm_steps *steps)
     lbm_vec_free(&steps->peers);
     lbm_vec_free(&steps->payloads);
     lbm_idmap_free(&steps->at);
+}
+
+/* A program that was killed may be served for a moment yet. */
+static enum lbmap_error
+begin(struct lbmap *map, const struct lbmap_callbacks *callbacks)
+{
+    const struct timespec pause = {0, AGAIN_MS * 1000000};
+    int64_t end_ms = lbm_api_now_ms() + START_MS;
+    enum lbmap_error error = lbmap_serve(map, callbacks);
+    while (error == LBMAP_E_BUSY && lbm_api_now_ms() < end_ms) {
+        nanosleep(&pause, NULL);
+        error = lbmap_serve(map, callbacks);
+    }
+    return error;
 }
 
 enum lbmap_error
@@ -264,7 +313,7 @@ lbmap_steps(const struct lbmap_steps *program, char *message, size_t len)
     if (steps.error == LBMAP_OK && (error = lbmap_open(program->socket_path, &steps.map)) != LBMAP_OK)
         lbm_steps_fail(&steps, error, "the daemon of this host: %s", lbmap_strerror(error));
     if (steps.error == LBMAP_OK && ((error = lbmap_attach(steps.map, program->job)) != LBMAP_OK ||
-                                    (error = lbmap_serve(steps.map, &callbacks)) != LBMAP_OK ||
+                                    (error = begin(steps.map, &callbacks)) != LBMAP_OK ||
                                     (error = lbmap_publish(steps.map, NULL, 0)) != LBMAP_OK))
         lbm_steps_fail(&steps, error, "%s", lbmap_message(steps.map));
     if (steps.error == LBMAP_OK)

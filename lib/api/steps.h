@@ -75,6 +75,10 @@ struct lbm_steps {
     uint32_t collector;               /* that was told last */
     uint32_t n_done;                  /* of result */
     struct lbm_state **result;        /* [vertices] if this is the collector; NULL: not yet */
+    uint64_t *kept;                   /* [vertices] if this is the collector: least step they are kept at */
+    uint64_t stable;                  /* that all of them are, as last heard; */
+    int64_t kept_ms, stable_ms;       /* own vertices are told again, it is worked out again */
+    int64_t left_ms;                  /* next look at whether this host has left */
     int handed_out;                   /* they have been handed to the program */
     int finished;                     /* somebody has collected everything */
     enum lbmap_error error;           /* found in a callback */
@@ -117,10 +121,12 @@ enum lbm_err lbm_line_unpack(struct lbm_line *line, const struct lbmap_payload *
 /* ---- steps_mail.c ---- */
 
 enum lbm_row {
-    LBM_ROW_STATE = 1, /* vertex, step, durable, len, bytes: its state; len UINT32_MAX: only that */
-    LBM_ROW_WANT = 2,  /* vertex, durable, other, from: of other, from that step on */
-    LBM_ROW_DONE = 3,  /* vertex, len, bytes: its last state, to the collector */
-    LBM_ROW_GOT = 4,   /* vertex: the collector has it */
+    LBM_ROW_STATE = 1,  /* vertex, step, durable, len, bytes: its state; len UINT32_MAX: only that */
+    LBM_ROW_WANT = 2,   /* vertex, durable, other, from: of other, from that step on */
+    LBM_ROW_DONE = 3,   /* vertex, len, bytes: its last state, to the collector */
+    LBM_ROW_GOT = 4,    /* vertex: the collector has it */
+    LBM_ROW_KEPT = 5,   /* vertex, durable: to the collector, if programs want to know what is stable */
+    LBM_ROW_STABLE = 6, /* 0, step: all vertices are kept there or later */
 };
 
 void lbm_mail_state(struct lbm_steps *steps, uint32_t host, const struct lbm_line *line, uint64_t step);
@@ -128,6 +134,7 @@ void lbm_mail_durable(struct lbm_steps *steps, uint32_t host, const struct lbm_l
 void lbm_mail_want(struct lbm_steps *steps, uint32_t host, const struct lbm_line *line, uint32_t other,
                    uint64_t from);
 void lbm_mail_done(struct lbm_steps *steps, uint32_t host, const struct lbm_line *line);
+void lbm_mail_step(struct lbm_steps *steps, uint32_t host, enum lbm_row kind, uint32_t vertex, uint64_t step);
 void lbm_mail_got(struct lbm_steps *steps, uint32_t host, uint32_t vertex);
 /* Post what waits. What the daemon does not take now is lost, and asked for again. */
 void lbm_mail_flush(struct lbm_steps *steps);
@@ -188,6 +195,12 @@ void lbm_steps_collect(struct lbm_steps *steps, uint32_t host, uint32_t vertex, 
 void lbm_steps_collected(struct lbm_steps *steps, uint32_t vertex); /* the collector has it */
 /* Tell the collector of own lines that are done and kept. */
 void lbm_steps_tell(struct lbm_steps *steps, int64_t now_ms);
+/* A vertex is kept at that step or later. */
+void lbm_steps_kept(struct lbm_steps *steps, uint32_t vertex, uint64_t durable);
+/* All vertices are. */
+void lbm_steps_stable(struct lbm_steps *steps, uint64_t step);
+/* Tell the collector what is kept of own lines; as the collector, tell all what is stable. */
+void lbm_steps_tell_kept(struct lbm_steps *steps, int64_t now_ms);
 /* All last states are here: hand them out, and tell everybody that there is nothing left to do. */
 void lbm_steps_finish(struct lbm_steps *steps);
 

@@ -11,7 +11,8 @@ enum {
     KEEP_MS = 500,        /* what is due for its checkpoint waits so long for more */
     KEEP_AT_ONCE = 512,   /* payloads packed at a time, */
     KEEP_BYTES = 4 << 20, /* about */
-    TELL_MS = 1000,       /* the collector is told again */
+    TELL_MS = 1000,       /* the collector is told again; it tells what is stable */
+    KEPT_MS = 5000,       /* it is told of all that is kept, not only of news */
 };
 
 static uint64_t
@@ -39,6 +40,8 @@ tell_durable(struct lbm_steps *steps, const struct lbm_line *line)
         lbm_mail_durable(steps, host[i], line);
 }
 
+static void tell_one_kept(struct lbm_steps *steps, const struct lbm_line *line);
+
 /* What is not kept now is kept the next time, or is not ours any more. Nonzero if it is kept. */
 static int
 keep_batch(struct lbm_steps *steps, struct batch *batch)
@@ -50,6 +53,7 @@ keep_batch(struct lbm_steps *steps, struct batch *batch)
     for (size_t i = 0; i < batch->n && error == LBMAP_OK; i++) {
         lbm_steps_set_durable(steps, batch->line[i], batch->step[i]);
         tell_durable(steps, batch->line[i]);
+        tell_one_kept(steps, batch->line[i]);
     }
     if (error == LBMAP_E_NOMEM || error == LBMAP_E_RANGE)
         lbm_steps_fail(steps, error, "%s", lbmap_message(steps->map));
@@ -147,6 +151,7 @@ lbm_steps_tell(struct lbm_steps *steps, int64_t now_ms)
     uint32_t collector = steps->peers.n != 0 && steps->peers.at[0] < here ? steps->peers.at[0] : here;
     int is_new = collector != steps->collector;
     steps->collector = collector;
+    steps->kept_ms = is_new ? 0 : steps->kept_ms;
     for (size_t i = 0; i < steps->own.n; i++) {
         struct lbm_line *line = steps->own.at[i];
         if (is_new)
@@ -165,11 +170,75 @@ lbm_steps_tell(struct lbm_steps *steps, int64_t now_ms)
     }
 }
 
+/* ---- what is stable ---- */
+
+void
+lbm_steps_stable(struct lbm_steps *steps, uint64_t step)
+{
+    if (step <= steps->stable || step > steps->program.steps)
+        return;
+    steps->stable = step;
+    if (steps->program.stable != NULL)
+        steps->program.stable(steps->program.context, step);
+}
+
+void
+lbm_steps_kept(struct lbm_steps *steps, uint32_t vertex, uint64_t durable)
+{
+    if (!is_known(steps, vertex))
+        return;
+    if (steps->kept == NULL)
+        steps->kept = lbm_alloc(lbmap_vertices(steps->map), sizeof *steps->kept);
+    if (steps->kept == NULL)
+        lbm_steps_fail(steps, LBMAP_E_NOMEM, "no memory for %u steps", lbmap_vertices(steps->map));
+    else if (durable > steps->kept[vertex])
+        steps->kept[vertex] = durable;
+}
+
+static void
+tell_one_kept(struct lbm_steps *steps, const struct lbm_line *line)
+{
+    if (steps->program.stable == NULL || steps->collector == LBMAP_NOWHERE)
+        return;
+    if (steps->collector == lbmap_host(steps->map))
+        lbm_steps_kept(steps, line->vertex, line->durable);
+    else
+        lbm_mail_step(steps, steps->collector, LBM_ROW_KEPT, line->vertex, line->durable);
+}
+
+/* What is kept never goes back, so the least that was heard holds, however old it is. */
+static void
+work_out_stable(struct lbm_steps *steps)
+{
+    uint64_t least = UINT64_MAX;
+    for (uint32_t v = 0; v < lbmap_vertices(steps->map); v++)
+        least = steps->kept[v] < least ? steps->kept[v] : least;
+    lbm_steps_stable(steps, least);
+    for (size_t i = 0; i < steps->peers.n && steps->stable != 0; i++)
+        lbm_mail_step(steps, steps->peers.at[i], LBM_ROW_STABLE, 0, steps->stable);
+}
+
+void
+lbm_steps_tell_kept(struct lbm_steps *steps, int64_t now_ms)
+{
+    if (now_ms - steps->kept_ms >= KEPT_MS) {
+        steps->kept_ms = now_ms;
+        for (size_t i = 0; i < steps->own.n; i++)
+            tell_one_kept(steps, steps->own.at[i]);
+    }
+    if (steps->collector == lbmap_host(steps->map) && steps->kept != NULL &&
+        now_ms - steps->stable_ms >= TELL_MS) {
+        steps->stable_ms = now_ms;
+        work_out_stable(steps);
+    }
+}
+
 /* All results are here: hand them out, and tell everybody that there is nothing left to do. */
 void
 lbm_steps_finish(struct lbm_steps *steps)
 {
     const struct lbmap_steps *program = &steps->program;
+    lbm_steps_stable(steps, program->steps);
     for (uint32_t v = 0; v < lbmap_vertices(steps->map) && program->result != NULL && !steps->handed_out; v++)
         program->result(program->context, v, steps->result[v]->bytes, steps->result[v]->len);
     steps->handed_out = 1;

@@ -105,6 +105,14 @@ lbm_mail_got(struct lbm_steps *steps, uint32_t host, uint32_t vertex)
     put_head(open_box(steps, host), LBM_ROW_GOT, vertex);
 }
 
+void
+lbm_mail_step(struct lbm_steps *steps, uint32_t host, enum lbm_row kind, uint32_t vertex, uint64_t step)
+{
+    struct lbm_buf *buf = open_box(steps, host);
+    put_head(buf, kind, vertex);
+    lbm_put64(buf, step);
+}
+
 /* One request with all messages that fit. */
 void
 lbm_mail_flush(struct lbm_steps *steps)
@@ -174,6 +182,14 @@ take_row(struct lbm_steps *steps, uint32_t host, struct lbm_reader *reader)
         if (!get_state(steps, reader, &state))
             return 0;
         lbm_steps_collect(steps, host, vertex, state);
+    } else if (kind == LBM_ROW_KEPT || kind == LBM_ROW_STABLE) {
+        uint64_t step = lbm_get64(reader);
+        if (reader->failed)
+            return 0;
+        if (kind == LBM_ROW_KEPT)
+            lbm_steps_kept(steps, vertex, step);
+        else
+            lbm_steps_stable(steps, step);
     } else if (kind == LBM_ROW_GOT && !reader->failed) {
         lbm_steps_collected(steps, vertex);
     } else {

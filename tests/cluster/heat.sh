@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # docs/examples/heat.c on sixteen real daemons, a program on each host. While it runs two programs are killed and
-# started again, a host joins, another one drains, and a third is lost for good with its program and its files. The
+# started again, then a daemon, a host joins, another one drains, and a third is lost for good with its program and its files. The
 # temperatures are those of one loop over all vertices (heat_alone.c), bit for bit.
 #   HEAT_RUNS   how often (1)
 #   HEAT_STEPS  steps of a vertex (300)
@@ -14,21 +14,14 @@ echo "seed of this run: HEAT_SEED=${HEAT_SEED:-$$}"
 hosts=16
 export HEAT_PACED=$top_builddir/tests/cluster/heat_paced
 
-# heat HOST: its program. One that was killed may be served for a moment yet: then it is started again.
+# heat HOST: its program.
 heat() {
-    rm -f "$scratch/error.$1"
     (
-        for _ in $(seq 100); do
-            "$HEAT_PACED" mesh "$steps" "$scratch/field.$1" "$dir/h$1/lbmapd.sock" "$scratch/hurry" \
-                2>"$scratch/error.$1" &
-            echo "$!" >"$scratch/pid.$1"
-            wait "$!"
-            status=$?
-            grep -q "serves mesh on this host already" "$scratch/error.$1" || break
-            sleep 0.1
-        done
-        echo "$status" >"$scratch/status.$1"
-    ) &
+        "$HEAT_PACED" mesh "$steps" "$scratch/field.$1" "$dir/h$1/lbmapd.sock" "$scratch/hurry" 2>"$scratch/error.$1" &
+        echo "$!" >"$scratch/pid.$1"
+        wait "$!"
+        echo "$?" >"$scratch/status.$1"
+    ) 2>/dev/null &
     worker_pid[$1]=$!
 }
 runs_still() { kill -0 "$(cat "$scratch/pid.$1")" 2>/dev/null; }
@@ -65,8 +58,11 @@ run() {
     for host in "$first" "$second"; do
         runs_still "$host" || bad "run $1: the program of host $host has ended already"
         kill_program "$host"
+        rm -f "$scratch/status.$host"
         heat "$host"
     done
+    expect "run $1: the daemon of host $first dies" "$lbctl" -q cluster kill "$first" --dir "$dir"
+    expect "run $1: and is started again" "$lbctl" -q cluster up --dir "$dir" --daemon "$daemon"
     expect "run $1: a host joins" "$lbctl" -q cluster add --link "0,1" --dir "$dir" --daemon "$daemon"
     new=$hosts
     heat "$new"
@@ -82,15 +78,26 @@ run() {
         "after $((SECONDS - began)) s"
 
     touch "$scratch/hurry"
-    if patiently 60 have_ended 0 "$first" "$second" "$new"; then
+    if patiently 60 have_ended 0 "$first" "$second" "$third" "$new"; then
         for host in 0 "$first" "$second" "$new"; do
-            [ "$(cat "$scratch/status.$host")" -eq 0 ] || bad "run $1: host $host: $(cat "$scratch/error.$host")"
+            [ "$(cat "$scratch/status.$host")" -eq 0 ] ||
+                bad "run $1: host $host: $(tail -n 3 "$scratch/error.$host")"
         done
+        # It has left before the end, or not.
+        [ "$(cat "$scratch/status.$third")" -eq 0 ] ||
+            grep -q 'this host has left the cluster' "$scratch/error.$third" ||
+            bad "run $1: host $third, which drains: $(tail -n 3 "$scratch/error.$third")"
     else
         bad "run $1: the programs do not end"
     fi
+    if awk '$1 == "stable" && $2 <= last { exit 1 } { last = $2 } END { exit last != '"$steps"' || NR < 3 }' \
+        "$scratch/error.0"; then
+        ok "run $1: what all have kept grew $(wc -l <"$scratch/error.0") times"
+    else
+        bad "run $1: what all have kept does not grow to $steps: $(tail -n 5 "$scratch/error.0")"
+    fi
     if cmp "$scratch/field.0" "$scratch/alone"; then
-        ok "run $1: $(wc -l <"$scratch/alone") temperatures after $steps steps are those of one loop, $((SECONDS - began)) s"
+        ok "run $1: $(wc -l <"$scratch/alone") temperatures after $steps steps are those of one loop"
     else
         bad "run $1: temperatures differ"
     fi
@@ -99,6 +106,7 @@ run() {
         wait "${worker_pid[$host]}"
         unset "worker_pid[$host]"
     done
+    echo "run $1: $((SECONDS - began)) s"
     "$lbctl" -q cluster down --dir "$dir" >/dev/null 2>&1
     rm -rf "$dir"
 }

@@ -21,6 +21,14 @@ paced_flow(void *context, const struct lbmap_step *s, void *after)
     flow(context, s, after);
 }
 
+/* On standard error, a line each. */
+static void
+say_stable(void *context, uint64_t step)
+{
+    (void)context;
+    fprintf(stderr, "stable %llu\n", (unsigned long long)step);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -34,7 +42,8 @@ main(int argc, char **argv)
                                          .state_size = sizeof(double),
                                          .init = begin,
                                          .step = paced_flow,
-                                         .result = write_one};
+                                         .result = write_one,
+                                         .stable = say_stable};
         hurry = argv[5];
         if (lbmap_steps(&heat, message, sizeof message) == LBMAP_OK)
             return 0;

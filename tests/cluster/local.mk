@@ -1,7 +1,8 @@
 # tests/cluster
 # Real daemons on this machine: sixteen at most. How long a script measures is in its environment.
 check_PROGRAMS += docs/examples/heat docs/examples/owned docs/examples/steps tests/cluster/drifter \
-	tests/cluster/heat_alone tests/cluster/heat_paced tests/cluster/linker tests/cluster/poster tests/cluster/refiner tests/cluster/talker tests/cluster/worker
+	tests/cluster/heat_alone tests/cluster/heat_paced tests/cluster/linker \
+	tests/cluster/poster tests/cluster/refiner tests/cluster/talker tests/cluster/worker
 cluster_scripts = tests/cluster/adapt.sh tests/cluster/api.sh tests/cluster/approve.sh tests/cluster/authority.sh \
 	tests/cluster/chaos.sh tests/cluster/cluster.sh tests/cluster/crash.sh tests/cluster/daemon.sh \
 	tests/cluster/delay.sh tests/cluster/diffuse.sh tests/cluster/disk.sh tests/cluster/drift.sh \
@@ -10,8 +11,7 @@ cluster_scripts = tests/cluster/adapt.sh tests/cluster/api.sh tests/cluster/appr
 	tests/cluster/kills.sh tests/cluster/kth.sh tests/cluster/leader.sh tests/cluster/leaver.sh \
 	tests/cluster/links.sh tests/cluster/load.sh tests/cluster/maintain.sh tests/cluster/members.sh \
 	tests/cluster/own_files.sh tests/cluster/owners_check.sh tests/cluster/parallel.sh tests/cluster/places.sh \
-	tests/cluster/policy.sh \
-	tests/cluster/promote.sh tests/cluster/reach.sh tests/cluster/remote.sh tests/cluster/renew.sh \
+	tests/cluster/policy.sh tests/cluster/promote.sh tests/cluster/python.sh tests/cluster/reach.sh tests/cluster/remote.sh tests/cluster/renew.sh \
 	tests/cluster/rights.sh tests/cluster/rogue.sh tests/cluster/rtt.sh tests/cluster/slow.sh \
 	tests/cluster/talk.sh tests/cluster/throttle.sh tests/cluster/tls.sh tests/cluster/tls_refused.sh \
 	tests/cluster/tokens.sh tests/cluster/trace.sh tests/cluster/truth.sh
@@ -20,6 +20,7 @@ TESTS += $(cluster_scripts)
 dist_check_SCRIPTS += tests/cluster/diffuse_faults.sh tests/cluster/field_lib.sh \
 	tests/cluster/history_check.sh tests/cluster/owners.sh
 EXTRA_DIST += tests/cluster/cable_lib.sh tests/cluster/cluster_lib.sh tests/cluster/delay_lib.sh \
+	tests/cluster/heat_python.py \
 	tests/cluster/delayer.py tests/cluster/flood.py tests/cluster/etcd_gate.py \
 	tests/cluster/slow_cable.py tests/cluster/recorder.py tests/cluster/tls_cases.py \
 	tests/cluster/truth.py

@@ -122,7 +122,8 @@ release(void *context, uint32_t id, uint64_t token, struct lbmap_payload *payloa
 static void
 revoked(void *context, uint32_t id, uint64_t token)
 {
-    (void)release(context, id, token);
+    struct lbmap_payload none;
+    release(context, id, token, &none);
 }
 
 static void
@@ -372,7 +373,8 @@ let_go(void *context, uint32_t id, uint64_t token, struct lbmap_payload *payload
 static void
 lose(void *context, uint32_t id, uint64_t token)
 {
-    (void)let_go(context, id, token);
+    struct lbmap_payload none;
+    let_go(context, id, token, &none);
 }
 
 static int

@@ -42,7 +42,8 @@ release(void *context, uint32_t vertex, uint64_t token, struct lbmap_payload *pa
 static void
 revoked(void *context, uint32_t vertex, uint64_t token)
 {
-    (void)release(context, vertex, token);
+    struct lbmap_payload none;
+    release(context, vertex, token, &none);
 }
 
 /* Both ends count what they say to each other, if they are there and in one block. */

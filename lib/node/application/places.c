@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Applications that serve one job at several hosts find each other and talk (protocol.md section 6): what
+/* Applications that serve one job at several hosts find each other and talk (protocol.md section 15): what
  * each publishes is told to all members when it changes and every PLACES_US; what one posts goes over the
  * connection of the two daemons. Both may be lost: notes are told again, posts are the applications' own
  * matter. */
@@ -102,6 +102,8 @@ static struct place *
 add_place(struct lbm_node *node, uint64_t job, uint32_t host)
 {
     struct place place = {.job = job, .host = host};
+    if (node->places.n == 0)
+        node->places_us = node->now_us + period_us(node);
     if (lbm_vec_push(&node->places, place) != LBM_OK) {
         lbm_core_fail(node, LBM_E_NOMEM);
         return NULL;

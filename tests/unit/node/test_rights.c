@@ -39,6 +39,8 @@ static const struct {
     {"explain", LBM_ACCESS_READ},
     {"ids", LBM_ACCESS_READ},
     {"change", LBM_ACCESS_READ},
+    {"publish", LBM_ACCESS_READ},
+    {"post", LBM_ACCESS_READ},
     {"network", LBM_ACCESS_READ},
     {"admit", LBM_ACCESS_ADMIN},
     {"revoke", LBM_ACCESS_ADMIN},
