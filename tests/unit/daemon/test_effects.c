@@ -115,6 +115,26 @@ lbm_etcd_append(struct lbm_etcd *etcd, uint64_t index, const struct lbm_bytes *c
 }
 
 void
+lbm_etcd_begin(struct lbm_etcd *etcd, uint64_t index, const struct lbm_bytes *command)
+{
+    (void)etcd;
+    lbm_buf_printf(&journal, "begin with %d bytes at %d; ", (int)command->len, (int)index);
+}
+
+struct lbm_etcd *
+lbm_ensemble_etcd(const struct lbm_ensemble_part *part)
+{
+    return (struct lbm_etcd *)part; /* the same stand-in */
+}
+
+void
+lbm_ensemble_set(struct lbm_ensemble_part *part, const struct lbm_ensemble *is, int tends)
+{
+    (void)part;
+    lbm_buf_printf(&journal, "ensemble %d of %d%s; ", (int)is->id, (int)is->n, tends ? ", tended" : "");
+}
+
+void
 lbm_etcd_follow(struct lbm_etcd *etcd, uint64_t from)
 {
     (void)etcd;
@@ -246,6 +266,32 @@ effects_are_carried_out_in_order(void **state)
     assert_false(failed);
     carry_out(&loop);
     expect("");
+    carry_drop(&loop);
+}
+
+/* The log is in etcd where there is one, and nowhere while there is none. */
+static void
+the_log_goes_to_the_ensemble(void **state)
+{
+    struct loop loop = {0};
+    struct lbm_effect follow = {.kind = LBM_EFFECT_LOG_FOLLOW}, begin = {.kind = LBM_EFFECT_LOG_BEGIN},
+                      ensemble = {.kind = LBM_EFFECT_ENSEMBLE};
+    (void)state;
+    follow.as.log.index = 4;
+    add(&loop, follow);
+    carry_out(&loop);
+    expect("");
+    loop.ensemble = (struct lbm_ensemble_part *)&loop;
+    ensemble.as.ensemble.is.id = 7;
+    ensemble.as.ensemble.is.n = 3;
+    ensemble.as.ensemble.tends = 1;
+    begin.as.log.index = 3;
+    begin.as.log.bytes = (struct lbm_bytes){frame_of(1), 1};
+    add(&loop, ensemble);
+    add(&loop, begin);
+    add(&loop, follow);
+    carry_out(&loop);
+    expect("ensemble 7 of 3, tended; begin with 1 bytes at 3; follow from 4; ");
     carry_drop(&loop);
 }
 
@@ -418,6 +464,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(effects_are_carried_out_in_order, set_up),
+        cmocka_unit_test_setup(the_log_goes_to_the_ensemble, set_up),
         cmocka_unit_test_setup(what_depends_on_a_transaction_waits_for_it, set_up),
         cmocka_unit_test_setup(several_transactions_at_once_release_in_order, set_up),
         cmocka_unit_test_setup(what_waits_keeps_its_connection, set_up),

@@ -22,7 +22,6 @@ cluster_of(const char *spec, enum lbm_etcd_ability etcd, struct lbm_hosts *h)
                                             .delay_most_us = 300,
                                             .sync_us = 2000,
                                             .limited_host = LBM_NONE,
-                                            .evict_per_minute = 60,
                                             .evict_share = 100,
                                             .etcd = etcd};
     struct lbm_diag diag;

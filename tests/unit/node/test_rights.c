@@ -45,6 +45,7 @@ static const struct {
     {"admit", LBM_ACCESS_ADMIN},
     {"revoke", LBM_ACCESS_ADMIN},
     {"revoke_user", LBM_ACCESS_ADMIN},
+    {"log_move", LBM_ACCESS_ADMIN},
     {"recover_begin", LBM_ACCESS_ADMIN}, /* or the job's owner */
     {"recover_rows", LBM_ACCESS_SUBMIT},
     {"recover_end", LBM_ACCESS_SUBMIT},
