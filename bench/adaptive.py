@@ -184,7 +184,7 @@ def be_ready_to_lose(cluster, hosts):
     cluster.down()
     for host in range(hosts.n):
         with open(f"{cluster.directory}/h{host}/lbmapd.conf", "a") as conf:
-            conf.write("evict = { per_minute = 1000; percent = 1000; };\n")
+            conf.write("evict = { percent = 100.0; };\n")
     cluster.up()
 
 

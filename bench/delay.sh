@@ -126,7 +126,7 @@ try:
     whole_cluster("down")
     for file in glob.glob(cluster + "/h*/lbmapd.conf"):
         with open(file, "a") as conf:
-            conf.write("evict = { per_minute = 0; percent = 0.0; };\n")
+            conf.write("evict = { percent = 0.0; };\n")
     whole_cluster("up", "--daemon", daemon)
     ask("submit", "--name", "job", scratch + "/guest.graph")
     settle()

@@ -200,7 +200,7 @@ submitted leader_and_one in_a_row"
 [ "$chosen" != all ] || chosen=$all
 
 start mesh:3x2
-for host in $(seq 0 $((hosts - 1))); do echo 'evict = { per_minute = 1000; percent = 1000; };' >>"$dir/h$host/lbmapd.conf"; done
+for host in $(seq 0 $((hosts - 1))); do echo 'evict = { percent = 100.0; };' >>"$dir/h$host/lbmapd.conf"; done
 "$lbctl" -q cluster down --dir "$dir" >/dev/null 2>&1; up
 "$lbctl" -q gen lattice:30x20 -o "$scratch/g.graph"
 for try in $(seq 60); do [ "$(ask 1 hosts --json 2>/dev/null | grep -c '"ACTIVE"')" = "$hosts" ] && break; sleep 0.5; done
