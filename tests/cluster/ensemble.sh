@@ -15,7 +15,7 @@ runs=${ENSEMBLE_RUNS:-1}
 bound=${ENSEMBLE_BOUND:-none}
 eye=0 # the host that is asked: one that stays
 
-field() { ask "$eye" hosts | awk -v host="$1" -v field="$2" '$1 == host { print $field }'; }
+field() { ask "$eye" hosts --all | awk -v host="$1" -v field="$2" '$1 == host { print $field }'; }
 state() { field "$1" 3; }
 in_sync() {
     ask "$eye" hosts >"$scratch/hosts" &&

@@ -4,14 +4,14 @@
 command -v sqlite3 >/dev/null || { echo "skipped: sqlite3 is not installed (apt-get install sqlite3)"; exit 77; }
 . "${top_srcdir:?run by make check}/tests/cluster/cluster_lib.sh"
 
-field() { ask 0 hosts | awk -v host="$1" -v field="$2" '$1 == host { print $field }'; }
+field() { ask 0 hosts --all | awk -v host="$1" -v field="$2" '$1 == host { print $field }'; }
 is_field() { [ "$(field "$1" "$2")" = "$3" ]; }
 # until_field HOST FIELD VALUE TEXT, as host 0 sees it: id name state heard unreachable(2) capacity vertices ...
 until_field() {
     if patiently 30 is_field "$1" "$2" "$3"; then ok "$4"; else bad "$4: $(ask 0 hosts)"; fi
 }
 mapped() { expect_map "where each vertex is" 0 job "$1"; }
-evicted() { ask 0 hosts | grep -c EVICTED; }
+evicted() { ask 0 hosts --all | grep -c EVICTED; }
 stop() { kill "$(cat "$dir/h$1/lbmapd.pid")" && while [ -e "$dir/h$1/lbmapd.sock" ] && kill -0 "$(cat "$dir/h$1/lbmapd.pid" 2>/dev/null)" 2>/dev/null; do sleep 0.1; done; }
 
 start mesh:3x3

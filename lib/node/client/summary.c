@@ -28,7 +28,7 @@ struct tally {
     uint32_t n_unsure;      /* members that hold the job up though they are heard: their backup is not */
     uint32_t n_silent;      /* ACTIVE ones that are heard and have not told of the job yet */
     uint64_t load, leaving; /* work units of all hosts; of those that have no share */
-    enum lbm_phase least;   /* of those that are heard */
+    enum lbm_phase least;   /* of those that are heard, and can give and take */
     int is_at_rest;         /* no rounds are to come yet, and no plan */
     struct lbm_job_summary *out;
     size_t len; /* of the reason */
@@ -168,7 +168,8 @@ add_heard(const struct lbm_node *node, const struct lbm_job_entry *entry, struct
     tally->heard += report->vertices;
     tally->load += report->load;
     tally->leaving += target > 0 ? 0 : report->load;
-    if (target > 0 || report->vertices != 0) /* who leaves is done when empty */
+    int is_unavailable = lbm_client_is_unavailable(node, member);
+    if (!is_unavailable && (target > 0 || report->vertices != 0)) /* who leaves is done when empty */
         tally->least = report->phase < tally->least ? report->phase : tally->least;
     tally->is_at_rest &= report->phase != LBM_PHASE_SETTLED || report->ready;
     if (report->vertices != 0 && is_idle(node, member->host)) {
@@ -176,8 +177,7 @@ add_heard(const struct lbm_node *node, const struct lbm_job_entry *entry, struct
         tally->blocked += report->vertices;
         tell_blocked(node, tally, member);
     }
-    if (lbm_client_is_unavailable(node, member))
-        tally->n_unsure++;
+    tally->n_unsure += is_unavailable != 0;
 }
 
 static void
