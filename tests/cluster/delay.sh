@@ -12,7 +12,8 @@ done
 
 # part PHASE LEAST MOST: hosts that take part are in that phase, and host 0 has that many vertices.
 part() {
-    ask 0 jobs job --json >"$scratch/json" && grep -q "\"heard_phase\": \"$1\"" "$scratch/json" &&
+    ask 0 jobs job --json >"$scratch/json" # status 5 while a host is away
+    grep -q "\"heard_phase\": \"$1\"" "$scratch/json" &&
         at_most "$2" "$(field 0 8)" && at_most "$(field 0 8)" "$3"
 }
 # step CAPACITY LEAST MOST TEXT: host 0 is to have so much; sets `took`, milliseconds.
