@@ -108,23 +108,26 @@ on_changed(void *context, const struct lbm_http_answer *answer)
     int code;
     part->change_request = NULL;
     if (answer->status == 200) {
+        lbm_log(LBM_NOTE_INFO, "etcd: member %s", part->change);
         lbm_ensemble_look_after(part, 0);
         return;
     }
+    part->turn++; /* it may be that one alone that takes others for unhealthy */
     if (answer->status != 0)
         lbm_etcd_read_error(answer->body, answer->len, &code, why, sizeof why);
     lbm_log_limited(&part->complaints, LBM_NOTE_WARNING, "etcd does not change its members yet: %s",
                     answer->status != 0 ? why : answer->failure);
 }
 
-/* The member that answers, or n. */
+/* A member that answers, another one after each refusal, or n. */
 static uint32_t
 one_that_answers(const struct lbm_ensemble_part *part)
 {
-    uint32_t i = 0;
-    while (i < part->is.n && !part->seen[i].answers)
-        i++;
-    return i;
+    uint32_t n = part->is.n;
+    for (uint32_t i = 0; i < n; i++)
+        if (part->seen[(part->turn + i) % n].answers)
+            return (part->turn + i) % n;
+    return n;
 }
 
 static const struct lbm_ensemble_member *
@@ -177,7 +180,7 @@ change_list(struct lbm_ensemble_part *part)
         const struct lbm_etcd_member *member = &part->list.list.at[i];
         if (in_ensemble(part, member->name) != NULL)
             continue;
-        lbm_log(LBM_NOTE_INFO, "etcd: member %s is removed", member->name);
+        snprintf(part->change, sizeof part->change, "%.*s is removed", LBM_KEEPER_NAME_MAX, member->name);
         part->change_request = ask(part, at, "/v3/cluster/member/remove", lbm_etcd_remove_body(member->id),
                                    CHANGE_MS, part, on_changed);
         return;
@@ -185,7 +188,7 @@ change_list(struct lbm_ensemble_part *part)
     for (uint32_t i = 0; i < part->is.n; i++) {
         if (lbm_ensemble_listed(part, lbm_ensemble_name(part, &part->is.member[i], name)) != NULL)
             continue;
-        lbm_log(LBM_NOTE_INFO, "etcd: member %s is added", name);
+        snprintf(part->change, sizeof part->change, "%s is added", name);
         part->change_request =
             ask(part, at, "/v3/cluster/member/add", lbm_etcd_add_body(name), CHANGE_MS, part, on_changed);
         return;

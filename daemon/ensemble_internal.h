@@ -34,6 +34,8 @@ struct lbm_ensemble_part {
     struct event *look, *ended;
     struct seen seen[LBM_ENSEMBLE_MAX]; /* by place in `is` */
     struct lbm_http_request *list_request, *change_request, *defragment_request;
+    char change[LBM_KEEPER_NAME_MAX + 16]; /* what change_request is about */
+    uint32_t turn;                         /* the member that is asked first, modulo their number */
     struct lbm_etcd_members list; /* as etcd said last; empty: not known */
     int is_listed, is_settled;
     int has_order;   /* the keeper runs etcd for this host's present membership */

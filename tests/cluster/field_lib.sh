@@ -63,14 +63,14 @@ all_worked_on() {
     [ "$n" -eq "$vertices" ]
 }
 
-# field_start SPEC: a cluster with the job `job`, the mesh 4elt, where an application works on each host and
-# everything has settled. It evicts as often as it sees reason.
+# field_start SPEC [GUEST]: a cluster with the job `job`, that guest or the mesh 4elt, where an application works on each
+# host and everything has settled. It evicts as often as it sees reason.
 field_start() {
     local graph=$shared/graphs/4elt.graph.gz host
     start "$1"
-    if [ ! -r "$graph" ]; then
+    if [ $# -gt 1 ] || [ ! -r "$graph" ]; then
         graph=$scratch/mesh.graph
-        "$lbctl" -q gen airfoil:15606 -o "$graph" || exit 99
+        "$lbctl" -q gen "${2:-airfoil:15606}" -o "$graph" || exit 99
     fi
     expect "it stops" "$lbctl" -q cluster down --dir "$dir"
     for host in "$dir"/h*; do echo 'evict = { percent = 100.0; };' >>"$host/lbmapd.conf"; done
