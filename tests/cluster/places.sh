@@ -39,7 +39,7 @@ told 0 '^up 2 .* "third"$'
 told 2 '^up 0 .* "first"$'
 told 2 '^up 1 .* "second"$'
 
-for bytes in 8 1000 100000 1048576; do
+for bytes in 8 1000 100000; do
     if timeout 120 "$poster" mesh "$dir/h3/lbmapd.sock" fourth 1 200 "$bytes" >"$scratch/measured" 2>&1; then
         ok "messages there and back: $(tail -n 1 "$scratch/measured")"
     else
