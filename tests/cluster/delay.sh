@@ -7,6 +7,7 @@ for tool in python3 sqlite3; do
     exit 77
 done
 . "${top_srcdir:?run by make check}/tests/cluster/cluster_lib.sh"
+log=local # balancing is what this is about
 . "$tests/field_lib.sh"
 . "$tests/delay_lib.sh"
 

@@ -2,6 +2,7 @@
 # Real daemons say why a vertex is where it is: by the plan, by balance when its load grows, by a drain; also when the
 # daemon that gave it away has started again or left. What cannot be asked is refused.
 . "${top_srcdir:?run by make check}/tests/cluster/cluster_lib.sh"
+log=local # balancing is what this is about
 
 # moves VERTEX HOST: what that host says of the moves of a vertex.
 moves() { ask "$2" explain job "$1" >"$scratch/moves" 2>"$scratch/said"; }

@@ -2,6 +2,7 @@
 # Payloads of 128 KiB: 80 MB of them, more than a connection carries at a time. They move by exchanges and when a host
 # leaves, have copies, and an application that begins again gets them all.
 . "${top_srcdir:?run by make check}/tests/cluster/cluster_lib.sh"
+log=local # balancing is what this is about
 . "$tests/field_lib.sh"
 export PAYLOAD=131072 CHECKPOINT_MS=1000 STEP_MS=50
 vertices=640

@@ -11,6 +11,7 @@
 # eight of this can share the work: a run waits most of the time.
 command -v sqlite3 >/dev/null || { echo "skipped: sqlite3 is not installed (apt-get install sqlite3)"; exit 77; }
 . "${top_srcdir:?run by make check}/tests/cluster/cluster_lib.sh"
+log=local # balancing is what this is about
 shim=$top_builddir/tests/unit/store/.libs/failing_calls.so
 [ -r "$shim" ] || { echo "skipped: no shared modules here"; exit 77; }
 nm -D "$daemon" 2>/dev/null | grep -q __asan && { echo "skipped: the sanitizer has the allocator"; exit 77; }

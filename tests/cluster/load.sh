@@ -6,6 +6,7 @@
 #   LOAD_GUEST   lattice:40x40
 command -v sqlite3 >/dev/null || { echo "skipped: sqlite3 is not installed (apt-get install sqlite3)"; exit 77; }
 . "${top_srcdir:?run by make check}/tests/cluster/cluster_lib.sh"
+log=local # balancing is what this is about
 . "$tests/field_lib.sh"
 export LOADS=$scratch/loads
 guest=${LOAD_GUEST:-lattice:40x40}

@@ -6,6 +6,7 @@
 #   POLICY_SEED    which hosts, and when
 command -v sqlite3 >/dev/null || { echo "skipped: sqlite3 is not installed (apt-get install sqlite3)"; exit 77; }
 . "${top_srcdir:?run by make check}/tests/cluster/cluster_lib.sh"
+log=local # balancing is what this is about
 kills=${POLICY_KILLS:-2}
 RANDOM=${POLICY_SEED:-$$}
 echo "seed of this run: POLICY_SEED=${POLICY_SEED:-$$}"

@@ -5,6 +5,7 @@ command -v taskset >/dev/null || { echo "skipped: taskset is not installed (apt-
 command -v sqlite3 >/dev/null || { echo "skipped: sqlite3 is not installed (apt-get install sqlite3)"; exit 77; }
 [ "$(nproc)" -gt 1 ] || { echo "skipped: there is one processor only"; exit 77; }
 . "${top_srcdir:?run by make check}/tests/cluster/cluster_lib.sh"
+log=local # balancing is what this is about
 . "$tests/field_lib.sh"
 slow=3
 first=$(taskset -cp $$ | sed 's/.*: *//; s/[,-].*//') # a processor for the slow host alone

@@ -2,6 +2,7 @@
 # Applications count what their vertices say to each other: the weights of edges follow, new talk moves vertices, and the
 # mapping becomes better for what is really said than that for the guest as it was submitted.
 . "${top_srcdir:?run by make check}/tests/cluster/cluster_lib.sh"
+log=local # balancing is what this is about
 . "$tests/field_lib.sh"
 width=20 block=4 rate=20
 talkers=()

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Gates of a job are set while it runs, in real daemons: they show, a budget is kept, and what cannot be set is refused.
 . "${top_srcdir:?run by make check}/tests/cluster/cluster_lib.sh"
+log=local # balancing is what this is about
 
 start mesh:2x2
 expect "gen" "$lbctl" -q gen lattice:20x20 -o "$scratch/guest.graph"
