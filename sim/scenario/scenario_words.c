@@ -166,7 +166,7 @@ others_settled(struct cluster *cluster, void *arg)
         if (!cluster_is_up(cluster, p) || cluster_is_stopped(cluster, p))
             continue;
         const Lbm__JobEntry *job = cluster_job(cluster, p, "job0");
-        if (job == NULL || strcmp(job->phase, lbm_phase_name(LBM_PHASE_SETTLED)) != 0)
+        if (job == NULL || strcmp(job->heard_phase, lbm_phase_name(LBM_PHASE_SETTLED)) != 0)
             return 0;
     }
     return 1;
