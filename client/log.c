@@ -78,11 +78,11 @@ show(const struct lbm_cli *client, struct lbm_daemon *daemon)
 static enum lbm_status
 promote(const struct lbm_cli *client, struct lbm_daemon *daemon)
 {
-    Lbm__PromoteRequest wish = LBM__PROMOTE_REQUEST__INIT;
-    wish.force = client->value[LOG_FORCE].given != 0;
+    Lbm__PromoteRequest ask = LBM__PROMOTE_REQUEST__INIT;
+    ask.force = client->value[LOG_FORCE].given != 0;
     Lbm__Request request = LBM__REQUEST__INIT;
     request.what_case = LBM__REQUEST__WHAT_PROMOTE;
-    request.promote = &wish;
+    request.promote = &ask;
     enum lbm_status status = lbm_daemon_ask(daemon, &request, NULL, NULL);
     if (status == LBM_STATUS_DONE)
         lbm_cli_remark(client, "this host orders the control log from now on");
@@ -133,7 +133,7 @@ wait_moved(const struct lbm_cli *client, struct lbm_daemon *daemon, int to_etcd)
 static enum lbm_status
 move(const struct lbm_cli *client, struct lbm_daemon *daemon)
 {
-    Lbm__LogMoveRequest wish = LBM__LOG_MOVE_REQUEST__INIT;
+    Lbm__LogMoveRequest ask = LBM__LOG_MOVE_REQUEST__INIT;
     Lbm__Request request = LBM__REQUEST__INIT;
     struct lbm_diag diag;
     const char *place = client->n_operands > 1 ? client->operand[1] : "";
@@ -142,9 +142,9 @@ move(const struct lbm_cli *client, struct lbm_daemon *daemon)
         lbm_diag_set(&diag, LBM_E_SYNTAX, "PLACE", 0, "where to? local or etcd");
         return lbm_cli_refuse(client, &diag);
     }
-    wish.place = to_etcd ? LBM_LOG_PLACE_ETCD : LBM_LOG_PLACE_LOCAL;
+    ask.place = to_etcd ? LBM_LOG_PLACE_ETCD : LBM_LOG_PLACE_LOCAL;
     request.what_case = LBM__REQUEST__WHAT_LOG_MOVE;
-    request.log_move = &wish;
+    request.log_move = &ask;
     enum lbm_status status = lbm_daemon_ask(daemon, &request, NULL, NULL);
     if (status == LBM_STATUS_DONE)
         status = wait_moved(client, daemon, to_etcd);

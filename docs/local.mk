@@ -15,7 +15,8 @@ EXTRA_DIST += $(man_sources) README.md SECURITY.md CHANGELOG.md CONTRIBUTING.md 
 	.clang-format .ci/run \
 	scripts/check scripts/demo scripts/constants scripts/cycles scripts/same scripts/deps scripts/nightly \
 	docs/architecture.md docs/formats.md docs/howto-change.md docs/glossary.md docs/papers.md docs/policies.md \
-	docs/protocol.md docs/quality.md docs/reliability.md docs/tuning.md docs/tutorial.md docs/tutorial-application.md docs/roadmap.md \
+	docs/protocol.md docs/quality.md docs/reliability.md docs/tuning.md docs/tutorial.md \
+	docs/tutorial-application.md docs/roadmap.md \
 	docs/adr docs/example.svg
 # Drawn by bench/remap.sh -p; docs/quality.md shows it.
 EXTRA_DIST += docs/figures/remap.svg docs/figures/best.svg docs/figures/adaptive.svg

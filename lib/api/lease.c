@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-3.0-or-later */
-/* May the program work? By the lease page, and by what the daemon does with the connection (PROTOCOL section
- * 5). */
+/* May the program work? By the lease page, and by what the daemon does with the connection (docs/protocol.md,
+ * "Leases"). */
 #include "config.h"
 
 #include <poll.h>

@@ -11,7 +11,8 @@ cluster_scripts = tests/cluster/adapt.sh tests/cluster/api.sh tests/cluster/appr
 	tests/cluster/kills.sh tests/cluster/kth.sh tests/cluster/leader.sh tests/cluster/leaver.sh \
 	tests/cluster/links.sh tests/cluster/load.sh tests/cluster/maintain.sh tests/cluster/members.sh \
 	tests/cluster/own_files.sh tests/cluster/owners_check.sh tests/cluster/parallel.sh tests/cluster/places.sh \
-	tests/cluster/policy.sh tests/cluster/promote.sh tests/cluster/python.sh tests/cluster/reach.sh tests/cluster/remote.sh tests/cluster/renew.sh \
+	tests/cluster/policy.sh tests/cluster/promote.sh tests/cluster/python.sh tests/cluster/reach.sh \
+	tests/cluster/remote.sh tests/cluster/renew.sh \
 	tests/cluster/rights.sh tests/cluster/rogue.sh tests/cluster/rtt.sh tests/cluster/slow.sh \
 	tests/cluster/talk.sh tests/cluster/throttle.sh tests/cluster/tls.sh tests/cluster/tls_refused.sh \
 	tests/cluster/tokens.sh tests/cluster/trace.sh tests/cluster/truth.sh

@@ -1,6 +1,7 @@
 # tests/unit/daemon
 # The daemon: its parts in one process, then the whole.
-unit_daemon_tests = tests/unit/daemon/test_control tests/unit/daemon/test_effects tests/unit/daemon/test_etcd tests/unit/daemon/test_etcd_real \
+unit_daemon_tests = tests/unit/daemon/test_control tests/unit/daemon/test_effects tests/unit/daemon/test_etcd \
+	tests/unit/daemon/test_etcd_real \
 	tests/unit/daemon/test_plan_worker tests/unit/daemon/test_processor_share tests/unit/daemon/test_remote \
 	tests/unit/daemon/test_sandbox tests/unit/daemon/test_settings tests/unit/daemon/test_store_worker \
 	tests/unit/daemon/test_supervisor \

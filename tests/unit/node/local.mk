@@ -145,4 +145,5 @@ $(tests_unit_node_test_view_OBJECTS) $(tests_unit_node_test_view_sites_OBJECTS) 
 	$(tests_unit_node_test_network_OBJECTS) $(tests_unit_node_test_summary_OBJECTS) \
 	$(tests_unit_node_test_throttle_OBJECTS) $(tests_unit_node_test_load_OBJECTS) \
 	$(tests_unit_node_test_remap_OBJECTS) $(tests_unit_node_test_admin_OBJECTS) \
-	$(tests_unit_node_test_ensemble_OBJECTS) $(tests_unit_node_test_log_OBJECTS) $(tests_unit_node_test_node_OBJECTS): $(pb_headers)
+	$(tests_unit_node_test_ensemble_OBJECTS) $(tests_unit_node_test_log_OBJECTS) \
+	$(tests_unit_node_test_node_OBJECTS): $(pb_headers)
