@@ -85,7 +85,7 @@ begin(void **state)
     if (access(ETCD, X_OK) != 0)
         return 0;
     assert_non_null(mkdtemp(f->dir));
-    snprintf(f->socket[0], sizeof f->socket[0], "%s/client:1", f->dir);
+    snprintf(f->socket[0], sizeof f->socket[0], "%.*s/client:1", (int)sizeof f->dir - 1, f->dir);
     f->pid = fork();
     if (f->pid == 0) {
         int null = open("/dev/null", O_RDWR);
@@ -138,9 +138,9 @@ run_for(struct fixture *f, long ms)
     event_base_dispatch(f->base);
 }
 
-#define UNTIL_WITHIN(f, condition)                                                                              \
+#define UNTIL_WITHIN(f, condition)                                                                           \
     do {                                                                                                     \
-        for (int i = 0; i < LIMIT_S * 20 && !(condition); i++)                                            \
+        for (int i = 0; i < LIMIT_S * 20 && !(condition); i++)                                               \
             run_for(f, 50);                                                                                  \
         assert_true(condition);                                                                              \
     } while (0)
