@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Applications work on six real daemons while five of them are killed, frozen and started again at random, some for
 # so long that they are evicted. Then all is well again, and at all times a vertex had one executor and kept what
-# was checkpointed. CHAOS_SECONDS says how long (30), CHAOS_SEED which accidents.
+# was checkpointed. CHAOS_SECONDS says how long (20), CHAOS_SEED which accidents.
 . "${top_srcdir:?run by make check}/tests/cluster/cluster_lib.sh"
 worker=$top_builddir/tests/cluster/worker
-seconds=${CHAOS_SECONDS:-30}
+seconds=${CHAOS_SECONDS:-20}
 RANDOM=${CHAOS_SEED:-$$}
 echo "seed of this run: CHAOS_SEED=${CHAOS_SEED:-$$}"
 workers=

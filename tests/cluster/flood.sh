@@ -7,7 +7,7 @@ command -v python3 >/dev/null || { echo "skipped: python3 is not installed (apt-
 command -v sqlite3 >/dev/null || { echo "skipped: sqlite3 is not installed (apt-get install sqlite3)"; exit 77; }
 . "${top_srcdir:?run by make check}/tests/cluster/cluster_lib.sh"
 . "$tests/field_lib.sh"
-seconds=${FLOOD_S:-15} handshakes=1000 connections=10000 slow=500 victim=5
+seconds=${FLOOD_S:-6} handshakes=1000 connections=10000 slow=500 victim=5
 [ "$(ulimit -n)" -ge $((connections + 100)) ] || { echo "skipped: $(ulimit -n) descriptors are not enough"; exit 77; }
 flooding=()
 trap 'kill -KILL "${flooding[@]}" "${worker_pid[@]}" 2>/dev/null; finish' EXIT

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Nobody is evicted who is only slow: twelve real daemons with an application each share the machine with busy
 # processes, and a few of the daemons at a time are frozen for up to a second and a half. Evictions are not limited.
-#   HOG_SECONDS   how long (40)
+#   HOG_SECONDS   how long (20)
 #   HOG_BUSY      busy processes (8)
 #   HOG_SEED      which daemons are frozen, and how long
 . "${top_srcdir:?run by make check}/tests/cluster/cluster_lib.sh"
 . "$tests/field_lib.sh"
-seconds=${HOG_SECONDS:-40}
+seconds=${HOG_SECONDS:-20}
 busy=${HOG_BUSY:-8}
 CHECKPOINT_MS=${CHECKPOINT_MS:-$((seconds > 600 ? 20000 : 5000))}
 RANDOM=${HOG_SEED:-$$}
