@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Certificates that last less than a minute are renewed while a cluster works, on hosts with the authority's key and without it: no
-# host is lost, no connection that stands ends.
+# Certificates that last less than a minute are renewed while a cluster works, on hosts with the authority's key and
+# without it: no host is lost, no connection that stands ends.
 # SECONDS_EACH: how long a certificate lasts, 40 unless set.
 . "${top_srcdir:?run by make check}/tests/cluster/cluster_lib.sh"
 . "$tests/field_lib.sh"
