@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "client/job_state.h"
+#include "client/upload.h"
 #include "file/file.h"
 #include "file/own.h"
 
@@ -108,44 +109,21 @@ batch_free(struct batch *batch)
     lbm_buf_free(&batch->payload);
 }
 
-/* The application's copy of a vertex. Errors: LBM_E_NOTFOUND, LBM_E_LIMIT, LBM_E_IO, LBM_E_NOMEM. */
-static enum lbm_err
-read_payload(const char *dir, uint32_t vertex, struct batch *batch, uint32_t *len, struct lbm_diag *diag)
-{
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/%" PRIu32, dir, vertex);
-    FILE *file = fopen(path, "rb");
-    if (file == NULL)
-        return lbm_diag_set(
-            diag, LBM_E_NOTFOUND, path, 0,
-            "cannot be read: the folder has a file for each lost vertex, named by its number");
-    uint8_t *bytes = lbm_alloc(LBM_PAYLOAD_MAX + 1, 1);
-    size_t n = bytes != NULL ? fread(bytes, 1, LBM_PAYLOAD_MAX + 1, file) : 0;
-    int failed = ferror(file);
-    fclose(file);
-    if (bytes != NULL && !failed && n <= LBM_PAYLOAD_MAX)
-        lbm_buf_put(&batch->payload, (const char *)bytes, n);
-    free(bytes);
-    *len = (uint32_t)n;
-    if (bytes == NULL || batch->payload.failed)
-        return LBM_E_NOMEM;
-    if (n > LBM_PAYLOAD_MAX)
-        return lbm_diag_set(diag, LBM_E_LIMIT, path, 0, "is larger than the %u bytes of a payload",
-                            LBM_PAYLOAD_MAX);
-    return failed ? lbm_diag_set(diag, LBM_E_IO, path, 0, "cannot be read") : LBM_OK;
-}
-
 static enum lbm_err
 add_row(struct batch *batch, const struct lbm_graph *g, uint32_t v, const char *dir, struct lbm_diag *diag)
 {
-    uint32_t len = 0;
-    enum lbm_err err = dir != NULL ? read_payload(dir, v, batch, &len, diag) : LBM_OK;
+    size_t before = batch->payload.len;
+    enum lbm_err err = dir != NULL ? lbm_payload_file(dir, v, &batch->payload, diag) : LBM_OK;
+    if (err == LBM_E_NOTFOUND)
+        return lbm_diag_set(
+            diag, err, dir, 0,
+            "has no file %" PRIu32 ": it has to have one for each lost vertex, named by its number", v);
     if (err != LBM_OK)
         return err;
     int failed = lbm_vec_push(&batch->vertex, v) != LBM_OK;
     failed |= lbm_vec_push(&batch->work, lbm_graph_work(g, v)) != LBM_OK;
     failed |= lbm_vec_push(&batch->degree, (uint32_t)(g->offset[v + 1] - g->offset[v])) != LBM_OK;
-    failed |= lbm_vec_push(&batch->payload_len, len) != LBM_OK;
+    failed |= lbm_vec_push(&batch->payload_len, (uint32_t)(batch->payload.len - before)) != LBM_OK;
     for (uint64_t e = g->offset[v]; e < g->offset[v + 1]; e++) {
         failed |= lbm_vec_push(&batch->neighbour, g->target[e]) != LBM_OK;
         failed |= lbm_vec_push(&batch->weight, lbm_graph_weight(g, e)) != LBM_OK;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lbctl submit: a guest to a daemon, in bounded pieces. The daemon checks it again: it trusts nobody. */
+#include <dirent.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +13,7 @@
 #include "client/output.h"
 #include "client/pins.h"
 #include "client/policy.h"
+#include "client/upload.h"
 #include "file/file.h"
 #include "node/node.h"
 #include "wire/check.h"
@@ -27,6 +30,7 @@ enum {
     SUBMIT_POLICY,
     SUBMIT_SCHEDULE,
     SUBMIT_PIN,
+    SUBMIT_PAYLOADS,
     SUBMIT_PARALLEL,
     SUBMIT_SPREAD,
     SUBMIT_WAIT,
@@ -56,6 +60,8 @@ static const struct lbm_option submit_options[SUBMIT_OPTIONS] = {
     [SUBMIT_POLICY] = LBM_JOB_POLICY_OPTION,
     [SUBMIT_SCHEDULE] = LBM_JOB_SCHEDULE_OPTION,
     [SUBMIT_PIN] = LBM_TEXT_OPTION("pin", "FILE", "vertices that must stay on a host: lines \"vertex host\""),
+    [SUBMIT_PAYLOADS] = LBM_TEXT_OPTION(
+        "payloads", "DIR", "vertices begin with these payloads: files of DIR, named by their numbers"),
     [SUBMIT_PARALLEL] = LBM_FLAG_OPTION(
         "parallel", "GRAPH is a part of a guest (lbctl convert --parts); others are submitted at other "
                     "hosts, and no host gets the whole"),
@@ -112,81 +118,87 @@ choose_name(const struct lbm_cli *client, char name[LBM_NAME_MAX + 1], struct lb
 }
 
 /* part: parts is 0 if the guest is whole. */
-static enum lbm_status
-send_begin(struct lbm_daemon *daemon, const struct lbm_cli *client, const struct lbm_graph *g,
-           const struct lbm_graph_part *part, char *name)
+static void
+announce(const struct lbm_cli *client, const struct lbm_graph *g, const struct lbm_graph_part *part,
+         char *name, Lbm__SubmitBegin *begin)
 {
-    Lbm__SubmitBegin begin = LBM__SUBMIT_BEGIN__INIT;
-    begin.name = name;
-    begin.vertices = g->n;
-    begin.edges = lbm_graph_directions(g) / 2;
-    begin.start = (uint32_t)client->value[SUBMIT_START].integer;
-    begin.seed = client->value[SUBMIT_SEED].integer;
-    begin.imbalance = client->value[SUBMIT_IMBALANCE].number;
-    begin.policy = lbm_policy_given(&client->value[SUBMIT_POLICY]);
-    begin.schedule = lbm_schedule_given(&client->value[SUBMIT_SCHEDULE]);
-    begin.spread = client->value[SUBMIT_SPREAD].given;
-    if (part->parts != 0) {
-        begin.vertices = part->vertices;
-        begin.edges = part->edges;
-        begin.start = client->value[SUBMIT_START].given ? begin.start : LBM_START_DIFFUSE;
-        begin.parts = part->parts;
-        begin.part = part->number;
-        begin.first = part->first;
-        begin.rows = part->rows;
-    }
-    Lbm__Request request = LBM__REQUEST__INIT;
-    request.what_case = LBM__REQUEST__WHAT_SUBMIT_BEGIN;
-    request.submit_begin = &begin;
-    return lbm_daemon_ask(daemon, &request, NULL, NULL);
+    begin->name = name;
+    begin->vertices = g->n;
+    begin->edges = lbm_graph_directions(g) / 2;
+    begin->start = (uint32_t)client->value[SUBMIT_START].integer;
+    begin->seed = client->value[SUBMIT_SEED].integer;
+    begin->imbalance = client->value[SUBMIT_IMBALANCE].number;
+    begin->policy = lbm_policy_given(&client->value[SUBMIT_POLICY]);
+    begin->schedule = lbm_schedule_given(&client->value[SUBMIT_SCHEDULE]);
+    begin->spread = client->value[SUBMIT_SPREAD].given;
+    if (part->parts == 0)
+        return;
+    begin->vertices = part->vertices;
+    begin->edges = part->edges;
+    begin->start = client->value[SUBMIT_START].given ? begin->start : LBM_START_DIFFUSE;
+    begin->parts = part->parts;
+    begin->part = part->number;
+    begin->first = part->first;
+    begin->rows = part->rows;
 }
 
-/* Rows from `from` on, as many as one message may hold; *next is the first row after them. */
-static enum lbm_status
-send_rows(struct lbm_daemon *daemon, const struct lbm_graph *g, uint32_t from, uint32_t *next)
+/* Payloads of a folder. A vertex without a file begins without a payload. */
+struct folder {
+    const char *dir;
+    uint32_t found;
+};
+
+static enum lbm_err
+read_payload(void *context, uint32_t vertex, struct lbm_buf *out, struct lbm_diag *diag)
 {
-    enum { ROWS_MAX = 8192, NEIGHBOURS_MAX = 100000 };
-    uint32_t degree[ROWS_MAX], n = 0;
-    uint64_t first = g->offset[from];
-    while (n < ROWS_MAX && from + n < g->n && (n == 0 || g->offset[from + n + 1] - first <= NEIGHBOURS_MAX)) {
-        degree[n] = (uint32_t)(g->offset[from + n + 1] - g->offset[from + n]);
-        n++;
+    struct folder *folder = context;
+    enum lbm_err err = lbm_payload_file(folder->dir, vertex, out, diag);
+    folder->found += err == LBM_OK;
+    return err == LBM_E_NOTFOUND && errno == ENOENT ? LBM_OK : err;
+}
+
+/* Every file of the folder is a vertex's. Errors: LBM_E_NOTFOUND, LBM_E_RANGE. */
+static enum lbm_err
+check_folder(const char *path, uint32_t vertices, struct lbm_diag *diag)
+{
+    DIR *dir = opendir(path);
+    enum lbm_err err = LBM_OK;
+    if (dir == NULL)
+        return lbm_diag_set(diag, LBM_E_NOTFOUND, path, 0, "is no folder that can be read: %s",
+                            strerror(errno));
+    for (const struct dirent *entry; err == LBM_OK && (entry = readdir(dir)) != NULL;) {
+        char name[32];
+        unsigned long vertex = strtoul(entry->d_name, NULL, 10);
+        if (entry->d_name[0] == '.')
+            continue;
+        snprintf(name, sizeof name, "%lu", vertex);
+        if (strcmp(name, entry->d_name) != 0 || vertex >= vertices)
+            err = lbm_diag_set(diag, LBM_E_RANGE, path, 0,
+                               "has a file %.60s, which is no vertex of the guest: they are 0 to %" PRIu32,
+                               entry->d_name, vertices - 1);
     }
-    Lbm__SubmitRows rows = LBM__SUBMIT_ROWS__INIT;
-    rows.n_degree = n;
-    rows.degree = degree;
-    rows.n_work = g->work != NULL ? n : 0;
-    rows.work = g->work != NULL ? g->work + from : NULL;
-    rows.n_pin = g->pin != NULL ? n : 0;
-    rows.pin = g->pin != NULL ? g->pin + from : NULL;
-    rows.n_neighbour = g->offset[from + n] - first;
-    rows.neighbour = g->target + first;
-    rows.n_weight = g->weight != NULL ? rows.n_neighbour : 0;
-    rows.weight = g->weight != NULL ? g->weight + first : NULL;
-    Lbm__Request request = LBM__REQUEST__INIT;
-    request.what_case = LBM__REQUEST__WHAT_SUBMIT_ROWS;
-    request.submit_rows = &rows;
-    *next = from + n;
-    return lbm_daemon_ask(daemon, &request, NULL, NULL);
+    closedir(dir);
+    return err;
 }
 
 static enum lbm_status
 send_guest(struct lbm_daemon *daemon, const struct lbm_cli *client, const struct lbm_graph *g,
            const struct lbm_graph_part *part, char *name)
 {
-    enum lbm_status status = send_begin(daemon, client, g, part, name);
-    for (uint32_t at = 0; status == LBM_STATUS_DONE && at < g->n;)
-        status = send_rows(daemon, g, at, &at);
-    if (status != LBM_STATUS_DONE)
-        return status;
-    Lbm__Empty empty = LBM__EMPTY__INIT;
-    Lbm__Request request = LBM__REQUEST__INIT;
-    request.what_case = LBM__REQUEST__WHAT_SUBMIT_END;
-    request.submit_end = &empty;
-    daemon->handle.timeout_ms = part->parts != 0 ? PARTS_TIMEOUT_MS : END_TIMEOUT_MS;
+    struct folder folder = {.dir = client->value[SUBMIT_PAYLOADS].text};
+    const struct lbm_payloads payloads = {&folder, read_payload};
+    int has_payloads = client->value[SUBMIT_PAYLOADS].given;
+    unsigned end_ms = part->parts != 0 ? PARTS_TIMEOUT_MS : END_TIMEOUT_MS;
+    Lbm__SubmitBegin begin = LBM__SUBMIT_BEGIN__INIT;
+    announce(client, g, part, name, &begin);
     if (client->value[SUBMIT_TIMEOUT].given)
-        daemon->handle.timeout_ms = (unsigned)(client->value[SUBMIT_TIMEOUT].number * 1000);
-    return lbm_daemon_ask(daemon, &request, NULL, NULL);
+        end_ms = (unsigned)(client->value[SUBMIT_TIMEOUT].number * 1000);
+    enum lbm_status status = lbm_upload(daemon, &begin, g, has_payloads ? &payloads : NULL, end_ms);
+    if (status == LBM_STATUS_DONE && has_payloads && folder.found != g->n)
+        lbm_cli_remark(
+            client, "%" PRIu32 " of %" PRIu32 " vertices begin with a payload: the others have no file in %s",
+            folder.found, g->n, folder.dir);
+    return status;
 }
 
 /* The pins of the file name hosts of the cluster by id or name; the daemon wants ids. */
@@ -230,16 +242,18 @@ read_guest(const struct lbm_cli *client, struct lbm_graph_part *part, struct lbm
 {
     uint64_t start = client->value[SUBMIT_START].integer;
     if (client->value[SUBMIT_SPREAD].given &&
-        (client->value[SUBMIT_PARALLEL].given || start != LBM_START_DIFFUSE))
+        (client->value[SUBMIT_PARALLEL].given || client->value[SUBMIT_PAYLOADS].given ||
+         start != LBM_START_DIFFUSE))
         return lbm_diag_set(diag, LBM_E_UNSUPPORTED, "--spread", 0,
-                            "a whole guest is spread, with --start diffuse");
+                            "a whole guest without payloads is spread, with --start diffuse");
     if (!client->value[SUBMIT_PARALLEL].given)
         return lbm_guest_read(client, SUBMIT_GUEST, client->operand[0], remarks, g, diag);
     if (lbm_guest_refuse(client, SUBMIT_GUEST, "a part of a guest is read as it is, with --parallel", diag) !=
         LBM_OK)
         return LBM_E_UNSUPPORTED;
-    if (client->value[SUBMIT_PIN].given)
-        return lbm_diag_set(diag, LBM_E_UNSUPPORTED, "--pin", 0, "pins are not read with --parallel");
+    if (client->value[SUBMIT_PIN].given || client->value[SUBMIT_PAYLOADS].given)
+        return lbm_diag_set(diag, LBM_E_UNSUPPORTED, client->value[SUBMIT_PIN].given ? "--pin" : "--payloads",
+                            0, "this is not read with --parallel");
     if (client->value[SUBMIT_START].given && start != LBM_START_COARSE && start != LBM_START_RANDOM &&
         start != LBM_START_DIFFUSE)
         return lbm_diag_set(diag, LBM_E_UNSUPPORTED, "--start", 0,
@@ -274,7 +288,9 @@ run_submit(const struct lbm_cli *client)
         lbm_buf_free(&remarks);
         return lbm_cli_refuse(client, &diag);
     }
-    if (check_degrees(client->operand[0], &g, &diag) != LBM_OK) {
+    if (check_degrees(client->operand[0], &g, &diag) != LBM_OK ||
+        (client->value[SUBMIT_PAYLOADS].given &&
+         check_folder(client->value[SUBMIT_PAYLOADS].text, g.n, &diag) != LBM_OK)) {
         lbm_buf_free(&remarks);
         lbm_graph_free(&g);
         return lbm_cli_refuse(client, &diag);

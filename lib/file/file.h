@@ -57,4 +57,10 @@ enum lbm_err lbm_file_host_names(const char *path, struct lbm_hosts *hosts,
 enum lbm_err lbm_file_map(const char *path, const struct lbm_graph *g, uint32_t n_hosts, uint32_t **part,
                           struct lbm_diag *diag) LBM_MUST_CHECK;
 
+/* crc32 of bytes that follow others. In: before: of those; 0: none. */
+uint32_t lbm_checksum(uint32_t before, const void *bytes, size_t len);
+
+/* The same of a file. Errors: LBM_E_NOTFOUND, LBM_E_IO. */
+enum lbm_err lbm_file_checksum(const char *path, uint32_t *out, struct lbm_diag *diag) LBM_MUST_CHECK;
+
 #endif

@@ -2,7 +2,8 @@
 noinst_LIBRARIES += lib/node/libnode.a
 # One list a room, from the top down (docs/architecture.md).
 node_dispatch = lib/node/dispatch/events.c lib/node/dispatch/events.h lib/node/dispatch/node.c
-node_client = lib/node/client/admin.c lib/node/client/alerts.c lib/node/client/client.h lib/node/client/internal.h \
+node_client = lib/node/client/admin.c lib/node/client/alerts.c lib/node/client/client.h \
+	lib/node/client/cut.c lib/node/client/explain.c lib/node/client/internal.h \
 	lib/node/client/query.c lib/node/client/requests.c lib/node/client/recover.c lib/node/client/rights.c \
 	lib/node/client/summary.c
 node_job = lib/node/job/ingest.h lib/node/job/ingest_gather.c lib/node/job/ingest_slice.c lib/node/job/spread.c \

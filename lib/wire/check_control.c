@@ -22,6 +22,7 @@ static const struct lbm_wire_rule submit_begin_rules[] = {
     {"first", VERTEX},
     {"rows", VERTICES},
     {"spread", FLAG},
+    {"payloads", FLAG},
 };
 static const struct lbm_wire_rule job_change_rules[] = {{"job", NAME},
                                                         {"policy", SMALL_ENUM},
@@ -39,6 +40,8 @@ static const struct lbm_wire_rule submit_rows_rules[] = {
     {"degree", UP_TO(LBM_FRAME_BYTES_MAX), IN(0, LBM_DEGREE_MAX)},
     {"neighbour", SUM("degree"), VERTEX},
     {"weight", SAME("neighbour"), WEIGHT, OR_EMPTY},
+    {"payload_len", SAME("degree"), PAYLOAD, OR_EMPTY},
+    {"payload", IN(0, LBM_FRAME_BYTES_MAX)},
 };
 static const struct lbm_wire_table submit_rows_table = TABLE(submit_rows_rules, lbm__submit_rows__descriptor);
 
@@ -50,6 +53,7 @@ static const struct lbm_wire_rule map_request_rules[] = {
     {"since_host", UP_TO(LBM_HOSTS_MAX), HOST},
     {"since", SAME("since_host")},
     {"from", HOST},
+    {"hold", SMALL_ENUM},
 };
 static const struct lbm_wire_table map_request_table = TABLE(map_request_rules, lbm__map_request__descriptor);
 
@@ -363,6 +367,7 @@ static const struct lbm_wire_rule map_reply_rules[] = {
     {"missing", UP_TO(LBM_HOSTS_MAX), HOST},
     {"removed", UP_TO(LBM_ROWS_MAX), VERTEX},
     {"next", HOST},
+    {"torn", UP_TO(LBM_HOSTS_MAX), HOST},
 };
 static const struct lbm_wire_table map_reply_table = TABLE(map_reply_rules, lbm__map_reply__descriptor);
 

@@ -216,6 +216,7 @@ static const struct lbm_wire_rule map_query_rules[] = {
     {"edges", FLAG},
     {"vertex", UP_TO(LBM_ROWS_MAX), VERTEX},
     {"moves", FLAG},
+    {"hold", SMALL_ENUM},
 };
 static const struct lbm_wire_table map_query_table = TABLE(map_query_rules, lbm__map_query__descriptor);
 
@@ -230,6 +231,7 @@ static const struct lbm_wire_rule map_chunk_rules[] = {
     {"records", .nested = &lbm_wire_map_records_table},
     {"moves", UP_TO(LBM_MOVES_TOLD_MAX), .nested = &lbm_wire_move_table},
     {"removed", UP_TO(LBM_ROWS_MAX), VERTEX},
+    {"torn", FLAG},
 };
 static const struct lbm_wire_table map_chunk_table = TABLE(map_chunk_rules, lbm__map_chunk__descriptor);
 

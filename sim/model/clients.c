@@ -10,8 +10,12 @@
 
 enum {
     WITHIN_US = 10000000
-};                            /* what the log has not taken by then is void, unless a client says otherwise */
-enum { PARTS_US = 60000000 }; /* until all parts are with their hosts */
+}; /* what the log has not taken by then is void, unless a client says otherwise */
+enum {
+    PARTS_US = 60000000, /* until all parts are with their hosts */
+    PIECE_ROWS = 8192,   /* of a guest that is spread as it is read */
+    SPREAD_MS = 180000,  /* until the log has it */
+};
 
 void
 forget_replies(struct machine *m)
@@ -61,7 +65,9 @@ cluster_request_as(struct cluster *c, uint32_t host, uint32_t uid, enum lbm_acce
     if (request->key == 0)
         request->key = ++c->keys;
     m->key = request->key;
-    check_request_begins(&c->check, request->key, c->now_us + WITHIN_US);
+    check_request_begins(&c->check, request->key,
+                         c->now_us +
+                             (request->within_ms != 0 ? (int64_t)request->within_ms * 1000 : WITHIN_US));
     struct lbm_event event = {.kind = LBM_EVENT_REQUEST};
     event.as.request.client = OPERATOR;
     event.as.request.uid = uid;
@@ -173,19 +179,41 @@ send_rows(struct cluster *c, uint32_t host, const struct lbm_graph *g, const str
     return err;
 }
 
+/* The same in pieces, each when the hosts that it goes to have taken the one before. */
+static enum lbm_err
+send_pieces(struct cluster *c, uint32_t host, const struct lbm_graph *g)
+{
+    enum lbm_err err = LBM_OK;
+    for (uint32_t first = 0; err == LBM_OK && first < g->n; first += PIECE_ROWS) {
+        const struct guest_part piece = {.first = first,
+                                         .rows = g->n - first < PIECE_ROWS ? g->n - first : PIECE_ROWS};
+        err = send_rows(c, host, g, &piece);
+        if (err == LBM_E_TIMEOUT && cluster_run(c, PARTS_US, has_last_reply, &host))
+            err = (enum lbm_err)cluster_reply(c, host, 0)->code;
+    }
+    return err;
+}
+
+static int
+is_spread(const struct lbm_graph *g, enum lbm_start start, const struct guest_part *part)
+{
+    return part->parts == 0 && start == LBM_START_DIFFUSE && g->n >= LBM_SPREAD_VERTICES;
+}
+
 static enum lbm_err
 send_part(struct cluster *c, uint32_t host, const char *name, const struct lbm_graph *g, enum lbm_start start,
           const struct guest_part *part)
 {
     enum lbm_err err = send_begin(c, host, name, g, start, part);
     if (err == LBM_OK && cluster_is_up(c, host))
-        err = send_rows(c, host, g, part);
+        err = is_spread(g, start, part) ? send_pieces(c, host, g) : send_rows(c, host, g, part);
     if (err != LBM_OK || !cluster_is_up(c, host))
         return err;
     Lbm__Empty empty = LBM__EMPTY__INIT;
     Lbm__Request request = LBM__REQUEST__INIT;
     request.what_case = LBM__REQUEST__WHAT_SUBMIT_END;
     request.submit_end = &empty;
+    request.within_ms = is_spread(g, start, part) ? SPREAD_MS : 0;
     cluster_request(c, host, 0, &request);
     return LBM_OK;
 }
@@ -234,7 +262,9 @@ cluster_submit(struct cluster *c, uint32_t host, const char *name, const struct 
     enum lbm_err err = cluster_send_guest(c, host, name, g, start);
     if (err != LBM_OK)
         return err;
-    if (!cluster_run(c, 10000000, has_last_reply, &host))
+    const struct guest_part whole = {.rows = g->n};
+    if (!cluster_run(c, is_spread(g, start, &whole) ? (int64_t)SPREAD_MS * 1000 : WITHIN_US, has_last_reply,
+                     &host))
         return LBM_E_TIMEOUT;
     return (enum lbm_err)cluster_reply(c, host, c->machine[host].replies.n - 1)->code;
 }

@@ -54,6 +54,17 @@ void lbm_client_recover_gone(struct lbm_node *node, uint64_t client);
 /* Free what is being recovered. */
 void lbm_client_recover_free(struct lbm_node *node);
 
+/* ---- cut.c ---- */
+
+/* Go on with cuts: confirm those for which nothing is on its way any more, end those that nobody asks for. */
+void lbm_client_cut_timer(struct lbm_node *node);
+/* Time, us, at which lbm_client_cut_timer has something to do; INT64_MAX: none. */
+int64_t lbm_client_cut_deadline(const struct lbm_node *node);
+/* The connection of a client ended: what it asked for and was put off is dropped, and its cuts end. */
+void lbm_client_cut_gone(struct lbm_node *node, uint64_t client);
+/* Free what is put off. */
+void lbm_client_cut_free(struct lbm_node *node);
+
 /* ---- summary.c ---- */
 
 /* With every round of pings: since when jobs are as they are. */

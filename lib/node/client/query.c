@@ -19,10 +19,12 @@
 enum {
     CHUNK_ROWS_MAX = 8192,
     CHUNK_HALVES_MAX = 131072,
-    AT_ONCE_MAX = 8, /* of one client: every one may ask all hosts for all that they have */
+    CHUNK_PAYLOAD_MAX = 1 << 20, /* and one payload more */
+    AT_ONCE_MAX = 8,             /* of one client: every one may ask all hosts for all that they have */
 };
 _Static_assert(CHUNK_ROWS_MAX <= LBM_ROWS_MAX, "the wire takes as many rows");
-_Static_assert(CHUNK_HALVES_MAX * 16u + CHUNK_ROWS_MAX * 64u <= LBM_FRAME_BYTES_MAX,
+_Static_assert(CHUNK_HALVES_MAX * 16u + CHUNK_ROWS_MAX * 64u + CHUNK_PAYLOAD_MAX + LBM_PAYLOAD_MAX <=
+                   LBM_FRAME_BYTES_MAX,
                "a chunk of a mapping fits a frame");
 _Static_assert(CHUNK_HALVES_MAX >= LBM_DEGREE_MAX, "the vertex of most neighbours fits a chunk");
 
@@ -36,7 +38,7 @@ typedef void (*chunk_sink)(struct lbm_node *node, void *arg, const struct rows *
 
 /* Which of the vertices held here are wanted, and what of them. */
 struct wanted {
-    int edges;            /* with adjacency */
+    int content;          /* COLUMNS_BARE, COLUMNS_ADJACENCY, COLUMNS_WHOLE */
     int owned;            /* OWN alone; else OUT too: on its way, and here until the target has it */
     uint64_t since;       /* changed after that; 0: all */
     const uint32_t *only; /* [n_only]; all if n_only is 0 */
@@ -97,12 +99,12 @@ for_each_chunk(struct lbm_node *node, struct job *job, const struct wanted *want
             give_chunk(node, &columns, &rows, sink, arg, 0);
         if (!is_wanted(wanted, vertex))
             continue;
-        lbm_records_batch_add(node, &columns, job, vertex, vertex->epoch,
-                              wanted->edges ? COLUMNS_ADJACENCY : COLUMNS_BARE);
+        lbm_records_batch_add(node, &columns, job, vertex, vertex->epoch, wanted->content);
         unsigned m = job->shard.m;
         if (node->failed == LBM_OK)
             lbm_local_place(job, vertex->x, &columns.position.at[columns.position.n - m]);
-        if (columns.vertex.n == CHUNK_ROWS_MAX || columns.neighbour.n >= CHUNK_HALVES_MAX)
+        if (columns.vertex.n == CHUNK_ROWS_MAX || columns.neighbour.n >= CHUNK_HALVES_MAX ||
+            columns.payload.len >= CHUNK_PAYLOAD_MAX)
             give_chunk(node, &columns, &rows, sink, arg, 0);
     }
     give_chunk(node, &columns, &rows, sink, arg, 1);
@@ -117,6 +119,7 @@ struct query_reply {
     uint64_t job, query;
     int moves;
     uint32_t vertex; /* with moves: whose */
+    int is_torn;     /* the cut that is wanted is not kept */
 };
 
 static void
@@ -131,6 +134,7 @@ send_chunk(struct lbm_node *node, void *arg, const struct rows *rows, int last)
     chunk.n_removed = rows->removed.n;
     chunk.removed = rows->removed.at;
     chunk.stamp = node->replication.seq;
+    chunk.torn = to->is_torn != 0;
     Lbm__Move moves[LBM_MOVES_TOLD_MAX], *list[LBM_MOVES_TOLD_MAX];
     const struct job *job = lbm_local_job(node, to->job);
     chunk.n_moves =
@@ -144,6 +148,12 @@ send_chunk(struct lbm_node *node, void *arg, const struct rows *rows, int last)
     lbm_core_send(node, to->to, &message);
 }
 
+static int
+content_of(uint64_t cut, uint32_t edges)
+{
+    return cut != 0 ? COLUMNS_WHOLE : edges != 0 ? COLUMNS_ADJACENCY : COLUMNS_BARE;
+}
+
 /* A stamp of the future is none of this incarnation: everything counts as changed. */
 static uint64_t
 since_here(const struct lbm_node *node, uint64_t since)
@@ -155,17 +165,24 @@ void
 lbm_client_on_map_query(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__MapQuery *query = message->map_query;
-    struct query_reply to = {message->src, query->job, query->query,
-                             query->moves != 0 && query->n_vertex != 0,
-                             query->n_vertex != 0 ? query->vertex[0] : 0};
+    struct query_reply to = {.to = message->src,
+                             .job = query->job,
+                             .query = query->query,
+                             .moves = query->moves != 0 && query->n_vertex != 0,
+                             .vertex = query->n_vertex != 0 ? query->vertex[0] : 0};
     struct job *job = lbm_local_job(node, query->job);
-    struct wanted wanted = {.edges = query->edges != 0,
+    if (query->hold != LBM_HOLD_READ) {
+        lbm_client_cut_on_query(node, message);
+        return;
+    }
+    to.is_torn = query->cut != 0 && !lbm_client_cut_lasts(node, message->src, job, query->cut);
+    struct wanted wanted = {.content = content_of(query->cut, query->edges),
                             .only = query->vertex,
                             .n_only = query->n_vertex,
                             .since = since_here(node, query->since)};
     Lbm__Records none = LBM__RECORDS__INIT;
     const struct rows nothing = {.records = &none};
-    if (job == NULL)
+    if (job == NULL || to.is_torn)
         send_chunk(node, &to, &nothing, 1);
     else
         for_each_chunk(node, job, &wanted, send_chunk, &to);
@@ -183,6 +200,7 @@ collection_free(struct lbm_node *node, size_t at)
     lbm_vec_free(&collection->place);
     lbm_vec_free(&collection->epoch);
     lbm_vec_free(&collection->moves);
+    lbm_vec_free(&collection->torn);
     free(collection);
     node->collections.at[at] = node->collections.at[--node->collections.n];
 }
@@ -237,91 +255,13 @@ repeat_places(struct collection *collection)
     }
 }
 
-/* ---- why a vertex is where it is ---------------------------------------------------------------------- */
-
-static void
-take_moves(struct lbm_node *node, struct collection *collection, size_t n, Lbm__Move *const *moves)
-{
-    for (size_t i = 0; i < n && collection->moves.n < LBM_MOVES_ALL_MAX; i++)
-        if (lbm_vec_push(&collection->moves, *moves[i]) != LBM_OK)
-            lbm_core_fail(node, LBM_E_NOMEM);
-}
-
-static void
-take_own_moves(struct lbm_node *node, struct collection *collection)
-{
-    Lbm__Move moves[LBM_MOVES_TOLD_MAX], *list[LBM_MOVES_TOLD_MAX];
-    const struct job *job = lbm_local_job(node, collection->job);
-    size_t n = job != NULL ? lbm_migration_moves_find(node, job, collection->vertex.at[0], moves) : 0;
-    for (size_t i = 0; i < n; i++)
-        list[i] = &moves[i];
-    take_moves(node, collection, n, list);
-}
-
-static int
-is_arrival(const Lbm__Move *move)
-{
-    return move->state == LBM_MOVE_ARRIVED;
-}
-
-/* By epoch; of one epoch, what the giver says of a move before what the taker does, and the one decided first
- * before others. */
-static int
-compare_moves(const void *a, const void *b)
-{
-    const Lbm__Move *x = *(Lbm__Move *const *)a, *y = *(Lbm__Move *const *)b;
-    if (x->epoch != y->epoch)
-        return x->epoch < y->epoch ? -1 : 1;
-    if (is_arrival(x) && is_arrival(y))
-        return x->reason == LBM_MOVE_UNKNOWN || y->reason == LBM_MOVE_UNKNOWN
-                   ? (x->reason == LBM_MOVE_UNKNOWN) - (y->reason == LBM_MOVE_UNKNOWN)
-                   : (x->took_s < y->took_s) - (x->took_s > y->took_s);
-    return (x->age_s < y->age_s) - (x->age_s > y->age_s);
-}
-
-static void
-finish_explain(struct lbm_node *node, struct collection *collection)
-{
-    const struct lbm_job_entry *entry = lbm_view_job(&node->view, collection->job);
-    Lbm__Move **moves = lbm_alloc(collection->moves.n, sizeof(Lbm__Move *));
-    if (moves == NULL) {
-        lbm_core_fail(node, LBM_E_NOMEM);
-        return;
-    }
-    for (size_t i = 0; i < collection->moves.n; i++)
-        moves[i] = &collection->moves.at[i];
-    if (collection->moves.n != 0)
-        qsort(moves, collection->moves.n, sizeof(Lbm__Move *), compare_moves);
-    size_t n = 0;
-    for (size_t i = 0; i < collection->moves.n; i++) { /* of an arrival there is only one */
-        int is_same = n != 0 && is_arrival(moves[i]) && is_arrival(moves[n - 1]) &&
-                      moves[i]->epoch == moves[n - 1]->epoch;
-        if (!is_same)
-            moves[n++] = moves[i];
-    }
-    Lbm__ExplainReply explain = LBM__EXPLAIN_REPLY__INIT;
-    explain.vertex = collection->vertex.at[0];
-    explain.host = collection->place.at[0];
-    explain.epoch = collection->epoch.at[0];
-    explain.coordinator = entry != NULL ? entry->coordinator : 0;
-    explain.n_moves = n;
-    explain.moves = moves;
-    explain.n_missing = collection->awaited.n;
-    explain.missing = collection->awaited.at;
-    Lbm__Response response = LBM__RESPONSE__INIT;
-    response.what_case = LBM__RESPONSE__WHAT_EXPLAIN;
-    response.explain = &explain;
-    lbm_core_reply(node, collection->client, collection->request, 1, &response);
-    free(moves);
-}
-
 static void
 finish(struct lbm_node *node, size_t at)
 {
     struct collection *collection = node->collections.at[at];
     const struct job *job = lbm_local_job(node, collection->job);
     if (collection->explain) {
-        finish_explain(node, collection);
+        lbm_client_explain_finish(node, collection);
         collection_free(node, at);
         return;
     }
@@ -344,6 +284,9 @@ finish(struct lbm_node *node, size_t at)
         map.n_missing = collection->awaited.n;
         map.missing = collection->awaited.at;
         map.next = collection->next;
+        map.cut = collection->cut;
+        map.n_torn = collection->torn.n;
+        map.torn = collection->torn.at;
         if (job != NULL) {
             map.present = lbm_exchange_load_present(node, job);
             map.n_region_host = map.n_region_weight = job->region_host.n;
@@ -355,6 +298,38 @@ finish(struct lbm_node *node, size_t at)
     }
     lbm_core_reply(node, collection->client, collection->request, 1, &response);
     collection_free(node, at);
+}
+
+/* That host has said all that it has to say. */
+static void
+heard_last(struct collection *collection, uint32_t host)
+{
+    for (size_t k = 0; k < collection->awaited.n; k++)
+        if (collection->awaited.at[k] == host)
+            collection->awaited.at[k] = collection->awaited.at[--collection->awaited.n];
+}
+
+static void
+note_torn(struct lbm_node *node, struct collection *collection, uint32_t host)
+{
+    if (lbm_vec_push(&collection->torn, host) != LBM_OK)
+        lbm_core_fail(node, LBM_E_NOMEM);
+}
+
+void
+lbm_client_query_held(struct lbm_node *node, uint64_t query, int is_torn)
+{
+    for (size_t i = 0; i < node->collections.n; i++) {
+        struct collection *collection = node->collections.at[i];
+        if (collection->query != query)
+            continue;
+        if (is_torn)
+            note_torn(node, collection, node->host);
+        heard_last(collection, node->host);
+        if (collection->awaited.n == 0 && !collection->is_begun)
+            finish(node, i);
+        return;
+    }
 }
 
 void
@@ -369,10 +344,11 @@ lbm_client_on_map_chunk(struct lbm_node *node, const Lbm__Peer *message)
             take_chunk(node, collection, message->src, chunk->records, chunk->n_removed, chunk->removed,
                        chunk->stamp);
         if (collection->explain)
-            take_moves(node, collection, chunk->n_moves, chunk->moves);
-        for (size_t k = 0; chunk->last && k < collection->awaited.n; k++)
-            if (collection->awaited.at[k] == message->src)
-                collection->awaited.at[k] = collection->awaited.at[--collection->awaited.n];
+            lbm_client_explain_take(node, collection, chunk->n_moves, chunk->moves);
+        if (chunk->torn)
+            note_torn(node, collection, message->src);
+        if (chunk->last)
+            heard_last(collection, message->src);
         collection->heard_us = node->now_us;
         collection->deadline_us = node->now_us + COLLECT_US; /* as long as chunks keep coming */
         if (collection->awaited.n == 0)
@@ -431,17 +407,21 @@ ask_all(struct lbm_node *node, struct collection *collection, int edges, const L
     query.n_vertex = collection->vertex.n;
     query.vertex = collection->vertex.at;
     query.moves = collection->explain != 0;
+    query.cut = collection->cut;
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_MAP_QUERY;
     message.map_query = &query;
     for (size_t i = 0; i < node->view.members.n; i++) {
         const struct lbm_member *member = &node->view.members.at[i];
-        if (member->host == node->host || !lbm_view_participates(member) ||
-            !is_asked(collection, member->host))
+        if (member->host == node->host || !lbm_view_participates(member))
             continue;
+        int is_in = is_asked(collection, member->host);
+        if (!is_in && collection->cut == 0)
+            continue;
+        query.hold = collection->holds ? LBM_HOLD_BEGIN : is_in ? LBM_HOLD_READ : LBM_HOLD_PROLONG;
         query.since = since_of(map, member->host);
         lbm_core_send(node, member->host, &message);
-        if (lbm_vec_push(&collection->awaited, member->host) != LBM_OK)
+        if (is_in && lbm_vec_push(&collection->awaited, member->host) != LBM_OK)
             lbm_core_fail(node, LBM_E_NOMEM);
     }
 }
@@ -484,29 +464,71 @@ begin(struct lbm_node *node, uint64_t client, uint64_t request, const char *name
     return collection;
 }
 
+/* Nonzero if vertices of this host belong to the answer; of a cut, as it is kept here. */
+static int
+is_read_here(struct lbm_node *node, struct collection *collection, struct job *job)
+{
+    if (collection->holds)
+        return 0;
+    int lasts = collection->cut == 0 ? job != NULL
+                                     : lbm_client_cut_lasts(node, node->host, job, collection->cut);
+    if (!lasts && collection->cut != 0)
+        note_torn(node, collection, node->host);
+    return lasts && is_asked(collection, node->host);
+}
+
 static void
 run(struct lbm_node *node, struct collection *collection, const struct wanted *wanted,
     const Lbm__MapRequest *map)
 {
     struct job *job = lbm_local_job(node, collection->job);
     if (!wanted->owned)
-        ask_all(node, collection, wanted->edges, map);
-    if (job != NULL && node->failed == LBM_OK && is_asked(collection, node->host))
+        ask_all(node, collection, wanted->content != COLUMNS_BARE, map);
+    if (collection->holds) {
+        collection->is_begun = 1; /* it is answered here, not from within */
+        if (lbm_vec_push(&collection->awaited, node->host) != LBM_OK)
+            lbm_core_fail(node, LBM_E_NOMEM);
+        lbm_client_cut_hold(node, node->host, collection->query, collection->job, collection->cut);
+        collection->is_begun = 0;
+    }
+    if (node->failed == LBM_OK && is_read_here(node, collection, job))
         for_each_chunk(node, job, wanted, take_own, collection);
     if (collection->awaited.n == 0)
         finish(node, node->collections.n - 1);
 }
 
+/* Nonzero if the request is one that makes sense; else the client has been told. */
+static int
+is_of_a_cut(struct lbm_node *node, const struct collection *collection, const Lbm__MapRequest *map)
+{
+    int is_own = map->cut == 0 || lbm_client_cut_is_of(node, collection->client, collection->job, map->cut);
+    if (map->hold <= LBM_HOLD_BEGIN && (map->hold == LBM_HOLD_READ || map->cut == 0) && is_own)
+        return 1;
+    lbm_core_reply_error(node, collection->client, collection->request, LBM_E_STATE,
+                         "a cut that this connection has not begun, or that has ended");
+    return 0;
+}
+
 void
 lbm_client_query_map(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__MapRequest *map)
 {
+    if (map->hold == LBM_HOLD_END) {
+        lbm_client_cut_end(node, client, request, map->cut);
+        return;
+    }
     struct collection *collection = begin(node, client, request, map->job);
-    struct wanted wanted = {.edges = map->edges != 0,
+    struct wanted wanted = {.content = content_of(map->cut, map->edges),
                             .owned = map->owned != 0,
                             .since = since_here(node, since_of(map, node->host))};
     if (collection == NULL)
         return;
-    if (!wanted.owned) {
+    if (!is_of_a_cut(node, collection, map)) {
+        collection_free(node, node->collections.n - 1);
+        return;
+    }
+    collection->holds = map->hold == LBM_HOLD_BEGIN;
+    collection->cut = collection->holds ? lbm_client_cut_new(node, client, collection->job) : map->cut;
+    if (!wanted.owned && !collection->holds) {
         collection->from = map->from;
         collection->next = page_end(node, lbm_view_job(&node->view, collection->job), map->from, map->rows);
     }
@@ -529,7 +551,7 @@ locate(struct lbm_node *node, struct collection *collection, size_t n, const uin
         }
     struct wanted wanted = {.only = collection->vertex.at, .n_only = collection->vertex.n};
     if (collection->explain)
-        take_own_moves(node, collection);
+        lbm_client_explain_take_own(node, collection);
     if (collection->vertex.n == 0)
         finish(node, node->collections.n - 1);
     else

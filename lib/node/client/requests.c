@@ -505,7 +505,7 @@ lbm_client_on_request(struct lbm_node *node, const struct lbm_event *event)
         request->key};
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++)
         if (requests[i].what == request->what_case) {
-            if (lbm_client_may(node, &client, request))
+            if (lbm_client_may(node, &client, request) && !lbm_client_cut_defers(node, &client, request))
                 requests[i].answer(node, &client, request);
             return;
         }

@@ -40,6 +40,12 @@ job_of_recovery(const Lbm__Request *request)
 }
 
 static const char *
+job_of_cut(const Lbm__Request *request)
+{
+    return request->map->job;
+}
+
+static const char *
 job_of_attach(const Lbm__Request *request)
 {
     return request->attach->job;
@@ -84,9 +90,15 @@ static const struct right {
     {LBM__REQUEST__WHAT_REVOKE_USER, ADMINISTERS, "revoke users", NULL},
 };
 
+/* A mapping with payloads: those are the owner's. */
+static const struct right cut_right = {LBM__REQUEST__WHAT_MAP, OWNS, "read payloads of", job_of_cut};
+
 static const struct right *
-right_of(Lbm__Request__WhatCase what)
+right_of(const Lbm__Request *request)
 {
+    Lbm__Request__WhatCase what = request->what_case;
+    if (what == LBM__REQUEST__WHAT_MAP && (request->map->cut != 0 || request->map->hold != 0))
+        return &cut_right;
     for (size_t i = 0; i < sizeof rights / sizeof *rights; i++)
         if (rights[i].what == what)
             return &rights[i];
@@ -162,7 +174,7 @@ int
 lbm_client_may(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
 {
     static const struct right unknown = {LBM__REQUEST__WHAT__NOT_SET, ADMINISTERS, "ask that", NULL};
-    const struct right *right = right_of(request->what_case);
+    const struct right *right = right_of(request);
     if (right == NULL)
         right = &unknown;
     if (is_too_far(node, client, right))

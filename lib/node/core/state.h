@@ -253,6 +253,9 @@ struct upload {
     LBM_VEC(uint32_t) weight;
     LBM_VEC(uint32_t) work;
     LBM_VEC(uint32_t) pin;
+    LBM_VEC(uint32_t) payload_len; /* one a row, if the client announced payloads */
+    struct lbm_buf payload;
+    int has_payloads;
 };
 
 /* Whoever asks. */
@@ -337,14 +340,39 @@ struct collection {
     uint64_t job;
     int64_t heard_us, deadline_us; /* the last part; when to look who is awaited */
     LBM_VEC(uint32_t) awaited;     /* hosts */
-    uint32_t from, next; /* hosts from `from` on are asked, and none from `next` on; 0: all of them */
-    int locate;          /* nonzero: answer places of these vertices */
-    int explain;         /* nonzero: and the moves of the only one */
+    uint32_t from, next;    /* hosts from `from` on are asked, and none from `next` on; 0: all of them */
+    int locate;             /* nonzero: answer places of these vertices */
+    int explain;            /* nonzero: and the moves of the only one */
+    uint64_t cut;           /* of that cut; 0: as it is */
+    int holds;              /* nonzero: begin it */
+    int is_begun;           /* all are being asked: nothing is answered yet */
+    LBM_VEC(uint32_t) torn; /* hosts that do not keep it */
     LBM_VEC(Lbm__Move) moves;
     LBM_VEC(uint32_t) vertex;
     struct lbm_idmap first; /* vertex: where it is first in the list above */
     LBM_VEC(uint32_t) place;
     LBM_VEC(uint64_t) epoch;
+};
+
+/* A cut of a job that a client of this host has begun (client/cut.c). */
+struct cut {
+    uint64_t client, job, id;
+};
+
+/* Who is to hear that a cut is kept here, once nothing is on its way. */
+struct hold {
+    uint32_t to;
+    uint64_t query, job, cut;
+};
+
+/* A request of an application that comes after the cut of its job. */
+struct deferred_request {
+    uint64_t client, job;
+    uint32_t uid;
+    enum lbm_access access;
+    int is_remote;
+    size_t len;
+    uint8_t *request; /* [len] packed */
 };
 
 /* A trouble that is announced (client/alerts.c). */
@@ -505,6 +533,10 @@ struct lbm_node {
     LBM_VEC(struct gathering *) gatherings;
     LBM_VEC(struct collection *) collections;
     uint64_t query;
+    LBM_VEC(struct cut) cuts;
+    LBM_VEC(struct hold) holds;
+    LBM_VEC(struct deferred_request *) deferred; /* in the order in which they came */
+    size_t deferred_bytes;
     LBM_VEC(struct operator_wait) operators;
     LBM_VEC(struct event_line) events; /* number i at (i - 1) % LBM_EVENTS_MAX */
     uint64_t n_events;                 /* ever */

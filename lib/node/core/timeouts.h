@@ -56,6 +56,7 @@ enum {
     COLLECT_US = 1500000,            /* for the parts of a mapping */
     COLLECT_BUSY_US = 6000000,       /* the same, from hosts that are alive */
     COLLECT_AGAIN_US = 300000,       /* between looks at whether they are */
+    CUT_US = 10000000,               /* a cut of a job ends when it is not asked for during that */
     CHECKPOINT_US = 5000000,         /* positions to disk while they change */
     LEASE_CLOCK_PARTS = 100,         /* clocks of two hosts differ by one part in that many at most */
     LEASE_US = LBM_LEASE_US,         /* protocol.md section 5; counted by the owner from asking */

@@ -116,6 +116,7 @@ lbm_node_free(struct lbm_node *node)
     lbm_vec_free(&node->collections);
     lbm_client_admin_free(node);
     lbm_client_recover_free(node);
+    lbm_client_cut_free(node);
     lbm_migration_moves_free(node);
     for (size_t i = 0; i < node->log.n; i++)
         free(node->log.at[i].command);
@@ -410,6 +411,7 @@ look_at_timers(struct lbm_node *node)
     lbm_application_places_timer(node);
     lbm_client_query_timer(node);
     lbm_client_recover_timer(node);
+    lbm_client_cut_timer(node);
     lbm_replication_timer(node);
 }
 
@@ -451,6 +453,7 @@ lbm_node_step(struct lbm_node *node, const struct lbm_event *event, struct lbm_e
         lbm_client_query_gone(node, event->as.client);
         lbm_client_admin_gone(node, event->as.client);
         lbm_client_recover_gone(node, event->as.client);
+        lbm_client_cut_gone(node, event->as.client);
         lbm_application_ids_gone(node, event->as.client);
         lbm_application_gone(node, event->as.client);
         break;
@@ -506,6 +509,7 @@ lbm_node_deadline(const struct lbm_node *node)
     when = earlier(when, lbm_log_deadline(node));
     when = earlier(when, lbm_job_deadline(node));
     when = earlier(when, lbm_client_query_deadline(node));
+    when = earlier(when, lbm_client_cut_deadline(node));
     when = earlier(when, lbm_replication_deadline(node));
     when = earlier(when, lbm_replication_takeover_deadline(node));
     when = earlier(when, lbm_application_deadline(node));

@@ -66,3 +66,23 @@ lbm_job_store_rows(struct lbm_node *node, struct job *job, uint32_t first, uint3
     lbm_core_persist_flush(node);
     return LBM_OK;
 }
+
+enum lbm_err
+lbm_job_store_payloads(struct lbm_node *node, struct job *job, const uint32_t *len, size_t n,
+                       const char *payloads)
+{
+    for (size_t v = 0; v < n && node->failed == LBM_OK; v++) {
+        struct lbm_vertex *vertex = lbm_records_of(job, (uint32_t)v);
+        uint8_t *copy = len[v] != 0 ? lbm_copy(payloads, len[v], 1) : NULL;
+        if (len[v] != 0 && copy == NULL)
+            return LBM_E_NOMEM;
+        if (copy != NULL)
+            lbm_records_payload(node, job, vertex, copy, len[v]);
+        payloads += len[v];
+    }
+    if (n != 0) {
+        job->pending_seq = node->replication.seq;
+        lbm_core_persist_flush(node);
+    }
+    return LBM_OK;
+}

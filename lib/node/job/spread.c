@@ -28,8 +28,9 @@ int
 lbm_job_spread_may(const struct lbm_node *node, const Lbm__SubmitBegin *begin)
 {
     size_t n = node->view.active.n;
-    return begin->parts == 0 && begin->start == LBM_START_DIFFUSE && n > 1 && n <= LBM_PARTS_MAX &&
-           n <= begin->vertices && (begin->spread != 0 || begin->vertices >= LBM_SPREAD_VERTICES);
+    return begin->parts == 0 && begin->payloads == 0 && begin->start == LBM_START_DIFFUSE && n > 1 &&
+           n <= LBM_PARTS_MAX && n <= begin->vertices &&
+           (begin->spread != 0 || begin->vertices >= LBM_SPREAD_VERTICES);
 }
 
 enum lbm_err

@@ -178,6 +178,9 @@ struct job {
     enum lbm_phase heard_phase;      /* most advanced one heard from anybody so far */
     int64_t checkpoint_us;           /* next, INT64_MAX: positions are stored */
 
+    uint64_t cut;   /* payloads and owners are kept as they are, for that cut (client/cut.c); 0: they are not */
+    int64_t cut_us; /* until then, unless it is asked for again */
+
     enum lbm_condition condition; /* as last looked at, */
     int64_t condition_us;         /* and since when */
     int64_t short_us; /* since when the hosts that are heard have fewer vertices than there are; 0: no */

@@ -11,6 +11,7 @@
 #include "node/job/internal.h"
 #include "node/job/job.h"
 #include "node/membership/membership.h"
+#include "node/records/record_batch.h"
 
 static struct upload *
 upload_of(struct lbm_node *node, uint64_t client)
@@ -32,6 +33,8 @@ lbm_job_submit_forget(struct lbm_node *node, struct upload *upload)
     lbm_vec_free(&upload->weight);
     lbm_vec_free(&upload->work);
     lbm_vec_free(&upload->pin);
+    lbm_vec_free(&upload->payload_len);
+    lbm_buf_free(&upload->payload);
     lbm_vec_free(&upload->spread);
     free(upload);
     node->uploads.at[i] = node->uploads.at[--node->uploads.n];
@@ -73,6 +76,8 @@ refusal(struct lbm_node *node, const Lbm__SubmitBegin *begin)
         return "this daemon does not know that start";
     if (begin->parts == 0)
         return NULL;
+    if (begin->payloads != 0)
+        return "payloads come with whole guests, not with parts";
     if (begin->part >= begin->parts || begin->rows == 0 || begin->first > begin->vertices ||
         begin->rows > begin->vertices - begin->first)
         return "that part is none of the guest";
@@ -114,6 +119,7 @@ lbm_job_submit_begin(struct lbm_node *node, const struct client *client, const L
     upload->policy = policy;
     upload->vertices = begin->vertices;
     upload->edges = begin->edges;
+    upload->has_payloads = begin->payloads != 0;
     upload->parts = begin->parts;
     upload->part = begin->part;
     upload->first = begin->first;
@@ -144,7 +150,14 @@ lbm_job_submit_append(struct upload *upload, const Lbm__SubmitRows *rows)
         err |= lbm_vec_push(&upload->target, rows->neighbour[i]);
         err |= lbm_vec_push(&upload->weight, rows->n_weight != 0 ? rows->weight[i] : 1);
     }
-    return err == LBM_OK ? LBM_OK : LBM_E_NOMEM;
+    size_t at = 0;
+    for (size_t i = 0; i < rows->n_degree && upload->has_payloads; i++) {
+        uint32_t len = rows->n_payload_len != 0 ? rows->payload_len[i] : 0;
+        err |= lbm_vec_push(&upload->payload_len, len);
+        lbm_buf_put(&upload->payload, (const char *)rows->payload.data + at, len);
+        at += len;
+    }
+    return err == LBM_OK && !upload->payload.failed ? LBM_OK : LBM_E_NOMEM;
 }
 
 /* Nonzero if there are more than were announced. */
@@ -170,6 +183,13 @@ lbm_job_submit_rows(struct lbm_node *node, const struct client *asks, const Lbm_
         lbm_core_reply_error(node, client, request, LBM_E_RANGE,
                              "more rows or edges than announced (%" PRIu32 ", %" PRIu64 ")",
                              upload->spread.n != 0 ? upload->vertices : upload->rows, upload->edges);
+        lbm_job_submit_drop(node, client);
+        return;
+    }
+    if (!lbm_records_payload_fits(rows->n_payload_len, rows->payload_len, &rows->payload) ||
+        (rows->n_payload_len != 0 && !upload->has_payloads)) {
+        lbm_core_reply_error(node, client, request, LBM_E_RANGE,
+                             "payloads that do not have the lengths that are told, or were not announced");
         lbm_job_submit_drop(node, client);
         return;
     }
@@ -286,7 +306,9 @@ propose(struct lbm_node *node, struct job *job, const struct upload *upload, uin
     lbm_job_policy_put(&upload->policy, &policy);
     create.policy = &policy;
     if (lbm_job_store_pending(node, job, &create) != LBM_OK ||
-        lbm_job_store_rows(node, job, 0, 0, NULL) != LBM_OK)
+        lbm_job_store_rows(node, job, 0, 0, NULL) != LBM_OK ||
+        lbm_job_store_payloads(node, job, upload->payload_len.at, upload->payload_len.n,
+                               upload->payload.at) != LBM_OK)
         lbm_core_fail(node, LBM_E_NOMEM);
 }
 

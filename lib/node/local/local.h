@@ -80,6 +80,8 @@ int lbm_local_awaits_records(const struct lbm_node *node, uint64_t job);
 /* Nonzero while this incarnation of this host may act: it is not evicted, has not left, and its disk is the
  * one its backup knows. */
 int lbm_local_is_alive(const struct lbm_node *node);
+/* Nonzero if the job is in a cut: no vertex begins to move, and payloads stay as they are. */
+int lbm_local_is_held(const struct lbm_node *node, const struct job *job);
 /* The job that the connection serves, or NULL. */
 struct job *lbm_local_application_job(const struct lbm_node *node, uint64_t client);
 /* Nonzero if this host is the successor of the departed one and has yet to merge what it left. */

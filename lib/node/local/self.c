@@ -5,6 +5,12 @@
 #include "node/local/local.h"
 
 int
+lbm_local_is_held(const struct lbm_node *node, const struct job *job)
+{
+    return job->cut != 0 && node->now_us < job->cut_us;
+}
+
+int
 lbm_local_is_alive(const struct lbm_node *node)
 {
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);

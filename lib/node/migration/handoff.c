@@ -181,7 +181,7 @@ lbm_migration_begin(struct lbm_node *node, struct job *job, struct lbm_vertex *v
                     const struct why *why)
 {
     const struct lbm_member *target = target_for(node, vertex, to);
-    if (target == NULL || !lbm_records_is_acked_but_for_work(node, vertex) ||
+    if (target == NULL || lbm_local_is_held(node, job) || !lbm_records_is_acked_but_for_work(node, vertex) ||
         (vertex->offered_us != 0 && node->now_us - vertex->offered_us < REFUSED_US))
         return 0;
     int goes = node->raise->application_release(node, job, vertex, to);
@@ -199,7 +199,7 @@ int
 lbm_migration_resume(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint32_t to)
 {
     const struct lbm_member *target = target_for(node, vertex, to);
-    if (target == NULL)
+    if (target == NULL || lbm_local_is_held(node, job))
         return 0;
     lbm_migration_move_leaves(node, job, vertex);
     lbm_records_stage(node, job, vertex, LBM_TRANSITION_RELEASE, to, target->incarnation);

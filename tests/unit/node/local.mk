@@ -4,7 +4,7 @@ unit_node_short_tests = tests/unit/node/test_admin tests/unit/node/test_starts \
 	tests/unit/node/test_evictions tests/unit/node/test_ghosts tests/unit/node/test_handoff tests/unit/node/test_history \
 	tests/unit/node/test_ingest tests/unit/node/test_liar tests/unit/node/test_ensemble \
 	tests/unit/node/test_log tests/unit/node/test_network \
-	tests/unit/node/test_node tests/unit/node/test_places tests/unit/node/test_query tests/unit/node/test_record_packed \
+	tests/unit/node/test_node tests/unit/node/test_cut tests/unit/node/test_places tests/unit/node/test_query tests/unit/node/test_record_packed \
 	tests/unit/node/test_rights tests/unit/node/test_rounds tests/unit/node/test_shard \
 	tests/unit/node/test_summary tests/unit/node/test_throttle tests/unit/node/test_view tests/unit/node/test_view_cache \
 	tests/unit/node/test_view_sites tests/unit/node/test_view_snapshot
@@ -53,6 +53,10 @@ tests_unit_node_test_history_LDADD = $(tests_unit_node_test_node_LDADD)
 tests_unit_node_test_record_packed_SOURCES = tests/unit/node/test_record_packed.c
 tests_unit_node_test_record_packed_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
 tests_unit_node_test_record_packed_LDADD = $(tests_unit_node_test_node_LDADD)
+tests_unit_node_test_cut_SOURCES = tests/unit/node/test_cut.c tests/unit/node/cluster_fixture.c \
+	tests/unit/node/cluster_fixture.h
+tests_unit_node_test_cut_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
+tests_unit_node_test_cut_LDADD = $(tests_unit_node_test_node_LDADD)
 tests_unit_node_test_query_SOURCES = tests/unit/node/test_query.c tests/unit/node/cluster_fixture.c \
 	tests/unit/node/cluster_fixture.h
 tests_unit_node_test_query_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
@@ -139,7 +143,7 @@ $(tests_unit_node_test_view_OBJECTS) $(tests_unit_node_test_view_sites_OBJECTS) 
 	$(tests_unit_node_test_rounds_OBJECTS) $(tests_unit_node_test_ghosts_OBJECTS) \
 	$(tests_unit_node_test_view_cache_OBJECTS) $(tests_unit_node_test_load_policies_OBJECTS) \
 	$(tests_unit_node_test_history_OBJECTS) $(tests_unit_node_test_record_packed_OBJECTS) \
-	$(tests_unit_node_test_query_OBJECTS) $(tests_unit_node_test_ingest_OBJECTS) \
+	$(tests_unit_node_test_cut_OBJECTS) $(tests_unit_node_test_query_OBJECTS) $(tests_unit_node_test_ingest_OBJECTS) \
 	$(tests_unit_node_test_edges_OBJECTS) $(tests_unit_node_test_starts_OBJECTS) \
 	$(tests_unit_node_test_diffuse_OBJECTS) $(tests_unit_node_test_tree_OBJECTS) \
 	$(tests_unit_node_test_network_OBJECTS) $(tests_unit_node_test_summary_OBJECTS) \
