@@ -15,6 +15,7 @@ static const struct lbm_column status_columns[] = {
     {"cluster_name", "cluster", LBM_COLUMN_TEXT, 0},
     {"state_text", "state", LBM_COLUMN_TEXT, 0},
     {"version", "version", LBM_COLUMN_TEXT, 0},
+    {"protocol_text", "protocol", LBM_COLUMN_TEXT, 0},
     {"uptime_s", "up for", LBM_COLUMN_SECONDS, 0},
     {"view", "view", LBM_COLUMN_COUNT, 0},
     {"log_text", "control log", LBM_COLUMN_TEXT, 0},
@@ -36,6 +37,20 @@ static const struct lbm_column status_columns[] = {
     {"bytes_sent", "bytes sent", LBM_COLUMN_COUNT, 0},
     {"bytes_received", "bytes received", LBM_COLUMN_COUNT, 0},
 };
+
+/* What a cluster speaks in which some hosts run an earlier version. */
+static void
+add_protocol(json_t *object, const Lbm__StatusReply *s)
+{
+    char text[160];
+    json_object_set_new(object, "protocol", json_integer(s->protocol));
+    json_object_set_new(object, "protocol_most", json_integer(s->protocol_most));
+    snprintf(text, sizeof text,
+             "%u, since hosts run an earlier version (lbctl hosts --json); this one speaks %u", s->protocol,
+             s->protocol_most);
+    if (s->protocol != 0 && s->protocol < s->protocol_most)
+        json_object_set_new(object, "protocol_text", json_string(text));
+}
 
 static void
 add_lease(json_t *object, const Lbm__StatusReply *s)
@@ -175,6 +190,7 @@ take_status(struct lbmap *handle, const Lbm__Response *chunk, void *arg)
         return LBM_E_NOMEM;
     json_object_set_new(*object, "state", json_string(s->state));
     json_object_set_new(*object, "state_text", json_string(s->state[0] != '\0' ? s->state : "no member yet"));
+    add_protocol(*object, s);
     add_log(*object, s);
     add_lease(*object, s);
     add_list(*object, "unreachable", "unreachable_text", s->n_unreachable, s->unreachable);
@@ -303,6 +319,7 @@ add_standing(json_t *row, const Lbm__HostEntry *h)
     json_object_set_new(row, "maintenance_s",
                         h->maintenance_s > 0 ? json_real(h->maintenance_s) : json_null());
     json_object_set_new(row, "maintenance_reason", json_string(h->maintenance_reason));
+    json_object_set_new(row, "protocol", json_integer(h->protocol));
     json_object_set_new(row, "backup_text", json_string(backup));
     json_object_set_new(row, "insync_text", json_string(!taking ? "" : h->insync ? "yes" : "NO"));
 }

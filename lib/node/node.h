@@ -163,6 +163,7 @@ struct lbm_node_config {
     double evict_share;  /* hosts are evicted while no larger part of the members of ten minutes ago is lost;
                             0: never */
     const char *version; /* of the program, for status */
+    uint32_t protocol_most;  /* that it speaks, from LBM_PROTOCOL_LEAST on; 0: LBM_PROTOCOL_MOST */
     struct lbm_views *views; /* for all nodes of this process, borrowed; NULL: the node's view is its own */
 };
 

@@ -147,6 +147,10 @@ struct lbm_store_step {
 extern const struct lbm_store_step lbm_store_steps[];
 extern const int lbm_store_version; /* number of steps: the version this program writes */
 
+/* Before the schema of a database changes: copy it to PATH.schema-FROM, for the program of before. Errors:
+ * LBM_E_IO, LBM_E_NOMEM; those of the database. */
+enum lbm_err lbm_store_copy_before(sqlite3 *db, int from, const char *path,
+                                   struct lbm_diag *diag) LBM_MUST_CHECK;
 /* Carry out steps[from .. to), all or none, in one transaction. */
 enum lbm_err lbm_store_migrate(sqlite3 *db, const struct lbm_store_step *steps, int from, int to,
                                const char *path, struct lbm_diag *diag) LBM_MUST_CHECK;

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The schema as steps from each version to the next. A step that has been released is never changed:
  * databases written by it exist. The meaning of every column is in docs/formats.md, "Database". */
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/check.h"
 #include "store/internal.h"
@@ -74,6 +77,29 @@ run_steps(sqlite3 *db, const struct lbm_store_step *steps, int from, int to, con
     if (sqlite3_exec(db, identity, NULL, NULL, NULL) != SQLITE_OK)
         return lbm_store_error(db, path, diag, "setting its schema version");
     return LBM_OK;
+}
+
+enum lbm_err
+lbm_store_copy_before(sqlite3 *db, int from, const char *path, struct lbm_diag *diag)
+{
+    char *part = sqlite3_mprintf("%s.schema-%d.part", path, from),
+         *whole = sqlite3_mprintf("%s.schema-%d", path, from);
+    char *sql = part != NULL ? sqlite3_mprintf("VACUUM INTO %Q", part) : NULL;
+    enum lbm_err err = sql != NULL && whole != NULL ? LBM_OK : LBM_E_NOMEM;
+    if (err == LBM_OK) {
+        (void)unlink(part); /* of an attempt that was interrupted */
+        err = lbm_store_create_file(part, 0, diag);
+    }
+    if (err == LBM_OK && sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK)
+        err = lbm_store_error(db, path, diag, "copying it before its schema changes");
+    if (err == LBM_OK && rename(part, whole) != 0)
+        err = lbm_diag_set(diag, LBM_E_IO, whole, 0, "cannot be written: %s", strerror(errno));
+    if (err != LBM_OK && part != NULL)
+        (void)unlink(part);
+    sqlite3_free(part);
+    sqlite3_free(whole);
+    sqlite3_free(sql);
+    return err;
 }
 
 enum lbm_err

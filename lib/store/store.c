@@ -198,6 +198,8 @@ open_steps(struct lbm_store *store, struct lbm_diag *diag)
         err = remember_file(store, diag);
     if (err == LBM_OK)
         err = lbm_store_connect(store, SQLITE_OPEN_READWRITE, &version, diag);
+    if (err == LBM_OK && version != 0 && version < lbm_store_version)
+        err = lbm_store_copy_before(store->db, version, store->path, diag);
     if (err == LBM_OK && version < lbm_store_version)
         err = lbm_store_migrate(store->db, lbm_store_steps, version, lbm_store_version, store->path, diag);
     if (err == LBM_OK)

@@ -17,7 +17,10 @@
 #include "wire/control.pb-c.h"
 #include "wire/peer.pb-c.h"
 
-#define LBM_PROTOCOL_VERSION 1
+/* The protocols between hosts that this program speaks (docs/protocol.md section 18). */
+#define LBM_PROTOCOL_LEAST 1
+#define LBM_PROTOCOL_MOST 2
+#define LBM_PROTOCOL_CUTS 2 /* the first with consistent cuts */
 
 /* Limits of the schema alone; the others are in base/limits.h. */
 #define LBM_ROWS_MAX 65536                 /* ghosts, a band, part of a map: 1 MiB at 16 bytes a row */

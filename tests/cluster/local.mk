@@ -16,7 +16,8 @@ cluster_scripts = tests/cluster/adapt.sh tests/cluster/api.sh tests/cluster/appr
 	tests/cluster/remote.sh tests/cluster/renew.sh \
 	tests/cluster/rights.sh tests/cluster/rogue.sh tests/cluster/rtt.sh tests/cluster/slow.sh \
 	tests/cluster/talk.sh tests/cluster/throttle.sh tests/cluster/tls.sh tests/cluster/tls_refused.sh \
-	tests/cluster/tokens.sh tests/cluster/trace.sh tests/cluster/truth.sh
+	tests/cluster/tokens.sh tests/cluster/trace.sh tests/cluster/truth.sh \
+	tests/cluster/upgrade.sh
 dist_check_SCRIPTS += $(cluster_scripts)
 TESTS += $(cluster_scripts)
 dist_check_SCRIPTS += tests/cluster/diffuse_faults.sh tests/cluster/field_lib.sh \

@@ -2,6 +2,7 @@
 /* Answers that need every host: a mapping, or the places of some vertices; and what this host alone owns,
  * which has the same form. Parts go to the client as they come; hosts that stay unreachable are named at the
  * end instead of being waited for, those that are alive are given more time. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -470,8 +471,8 @@ is_read_here(struct lbm_node *node, struct collection *collection, struct job *j
 {
     if (collection->holds)
         return 0;
-    int lasts = collection->cut == 0 ? job != NULL
-                                     : lbm_client_cut_lasts(node, node->host, job, collection->cut);
+    int lasts =
+        collection->cut == 0 ? job != NULL : lbm_client_cut_lasts(node, node->host, job, collection->cut);
     if (!lasts && collection->cut != 0)
         note_torn(node, collection, node->host);
     return lasts && is_asked(collection, node->host);
@@ -501,6 +502,14 @@ run(struct lbm_node *node, struct collection *collection, const struct wanted *w
 static int
 is_of_a_cut(struct lbm_node *node, const struct collection *collection, const Lbm__MapRequest *map)
 {
+    if (node->view.protocol < LBM_PROTOCOL_CUTS && (map->cut != 0 || map->hold != LBM_HOLD_READ)) {
+        lbm_core_reply_error(
+            node, collection->client, collection->request, LBM_E_UNSUPPORTED,
+            "hosts of the cluster run an earlier version of lbmap, which keeps no cut of a job (protocol "
+            "%" PRIu32 "): see lbctl hosts",
+            node->view.protocol);
+        return 0;
+    }
     int is_own = map->cut == 0 || lbm_client_cut_is_of(node, collection->client, collection->job, map->cut);
     if (map->hold <= LBM_HOLD_BEGIN && (map->hold == LBM_HOLD_READ || map->cut == 0) && is_own)
         return 1;

@@ -42,6 +42,8 @@ answer_status(struct lbm_node *node, const struct client *client, const Lbm__Req
     status.view = node->view.index;
     status.leader = node->leader_host != LBM_NONE ? node->leader_host : node->view.leader;
     uint32_t ensemble[LBM_ENSEMBLE_MAX];
+    status.protocol = node->view.protocol;
+    status.protocol_most = node->protocol_most;
     status.log_external = node->view.external != 0;
     status.log_is_older = node->log_is_older != 0;
     status.ensemble = ensemble;
@@ -124,6 +126,7 @@ fill_standing(const struct lbm_node *node, struct lbm_member *member, Lbm__HostE
     const struct lbm_departed *gone = lbm_view_departed(&node->view, member->host, member->incarnation);
     entry->incarnation = member->incarnation;
     entry->failure_domain = member->failure_domain;
+    entry->protocol = member->protocol;
     entry->backup = member->backup;
     entry->insync = lbm_view_in_sync(&node->view, member) != 0;
     entry->successor = gone != NULL && gone->evicted ? gone->successor : LBM_NONE;

@@ -35,8 +35,9 @@ struct peer {
     int64_t told_us;  /* last ping, 0: never */
     int64_t since_us; /* when this host began to expect something of this incarnation */
     uint64_t incarnation;
-    int connected; /* our outgoing connection stands */
-    int is_behind; /* much of what was sent has not left this host: nothing large is sent again meanwhile */
+    int connected;  /* our outgoing connection stands */
+    int is_behind;  /* much of what was sent has not left this host: nothing large is sent again meanwhile */
+    int is_foreign; /* its program does not speak what this cluster does */
     int dialled;
     uint64_t address;  /* last dialled: its hash, since there may be thousands of peers */
     uint64_t outdated; /* that of the address in the log, if it has said another one since; else 0 */
@@ -510,6 +511,7 @@ struct lbm_node {
     uint64_t
         leader_clock_us; /* engine local: clock of the leader when it sent what came last, 0: not known, */
     int64_t leader_heard_us; /* and when that came */
+    uint32_t protocol_most;  /* that this program speaks */
     int join_refused;        /* the log did not take us; the operator must change the configuration */
     uint32_t ping_turn;      /* where the rotation of pings goes on in a large cluster */
     int64_t fetch_us;        /* when the log was last asked for */

@@ -66,6 +66,7 @@ lbm_node_new(const struct lbm_node_config *config, struct lbm_node **out, struct
     node->join_host = node->leader_host;
     node->log_compact_min = config->log_compact_min;
     node->large_members = config->large_members;
+    node->protocol_most = config->protocol_most != 0 ? config->protocol_most : LBM_PROTOCOL_MOST;
     node->tree_hosts = config->tree_hosts;
     node->vertices_max = config->vertices_max;
     node->policy = config->policy;
@@ -341,6 +342,8 @@ on_message(struct lbm_node *node, const Lbm__Peer *message, size_t bytes)
     node->n_received++;
     node->bytes_received += bytes;
     int is_member = lbm_view_member(&node->view, message->src) != NULL;
+    if (message->body_case != LBM__PEER__BODY_HELLO && lbm_membership_is_foreign(node, message->src))
+        return;
     if (is_member) {
         struct peer *peer = lbm_membership_peer_of(node, message->src);
         if (peer != NULL)

@@ -14,7 +14,9 @@ static void
 send_hello(struct lbm_node *node, uint32_t host)
 {
     Lbm__Hello hello = LBM__HELLO__INIT;
-    hello.protocol = LBM_PROTOCOL_VERSION;
+    hello.protocol = node->view.protocol != 0 ? node->view.protocol : LBM_PROTOCOL_LEAST;
+    hello.protocol_least = LBM_PROTOCOL_LEAST;
+    hello.protocol_most = node->protocol_most;
     hello.name = node->name;
     hello.address = node->address;
     Lbm__Peer message = LBM__PEER__INIT;
@@ -86,15 +88,38 @@ lbm_membership_is_outside(const struct lbm_node *node, const struct applicant *a
            (member == NULL || !lbm_view_participates(member)) && (peer == NULL || !peer->connected);
 }
 
+/* Nonzero if both programs speak what the cluster does, or will if that host joins. Else an operator has to
+ * know which one is too old: its host is not listened to, and hears the same of this one. */
+static int
+speaks_alike(struct lbm_node *node, uint32_t host, const Lbm__Hello *hello)
+{
+    uint32_t least = hello->protocol_least != 0 ? hello->protocol_least : hello->protocol;
+    uint32_t most = hello->protocol_most != 0 ? hello->protocol_most : hello->protocol;
+    int is_too_old = most < node->view.protocol || most < LBM_PROTOCOL_LEAST;
+    int is_too_new = least > node->protocol_most || hello->protocol > node->protocol_most;
+    struct peer *peer =
+        is_too_old || is_too_new ? lbm_membership_peer_of(node, host) : lbm_membership_peer_known(node, host);
+    if (peer != NULL)
+        peer->is_foreign = is_too_old || is_too_new;
+    if (!is_too_old && !is_too_new)
+        return 1;
+    lbm_core_note(node, LBM_NOTE_WARNING,
+                  "host %" PRIu32 " (%.60s) speaks protocols %" PRIu32 " to %" PRIu32 ", its cluster %" PRIu32
+                  "; this host speaks %d to %" PRIu32 ", its cluster %" PRIu32
+                  ": it is not listened to; install the newer lbmap "
+                  "at %s",
+                  host, hello->name, least, most, hello->protocol, LBM_PROTOCOL_LEAST, node->protocol_most,
+                  node->view.protocol, is_too_old ? "that host" : "this one");
+    return 0;
+}
+
 /* The address to answer a host at that is not a member yet, or has moved, comes with its Hello. */
 void
 lbm_membership_on_hello(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__Hello *hello = message->hello;
-    if (hello->protocol != LBM_PROTOCOL_VERSION)
-        lbm_core_note(node, LBM_NOTE_WARNING,
-                      "host %" PRIu32 " (%.60s) speaks protocol %" PRIu32 ", this is %d", message->src,
-                      hello->name, hello->protocol, LBM_PROTOCOL_VERSION);
+    if (!speaks_alike(node, message->src, hello))
+        return;
     const struct lbm_member *member = lbm_view_member(&node->view, message->src);
     if (member == NULL || !lbm_view_participates(member)) {
         keep_applicant(node, message->src, hello->address);
@@ -110,7 +135,7 @@ is_announced(const struct lbm_node *node, const struct lbm_member *self)
 {
     if (self->announced_capacity != node->capacity || self->n_announced_links != node->n_links ||
         strcmp(self->announced_address, node->address) != 0 || strcmp(self->name, node->name) != 0 ||
-        strcmp(self->failure_domain, node->failure_domain) != 0)
+        strcmp(self->failure_domain, node->failure_domain) != 0 || self->protocol != node->protocol_most)
         return 0;
     for (size_t i = 0; i < node->n_links; i++)
         if (self->announced_links[i].q != node->links[i].q ||
@@ -147,6 +172,7 @@ append_join(struct lbm_node *node)
         join.link_host = host;
         join.link_cost = cost;
         join.failure_domain = node->failure_domain;
+        join.protocol = node->protocol_most;
         join.drains = was_drained(node, lbm_view_member(&node->view, node->host)) != 0;
         Lbm__Command command = LBM__COMMAND__INIT;
         command.what_case = LBM__COMMAND__WHAT_JOIN;

@@ -37,6 +37,13 @@ lbm_membership_is_unreachable(const struct lbm_node *node, uint32_t host, int64_
 }
 
 int
+lbm_membership_is_foreign(const struct lbm_node *node, uint32_t host)
+{
+    const struct peer *peer = lbm_membership_peer_known(node, host);
+    return peer != NULL && peer->is_foreign;
+}
+
+int
 lbm_membership_is_behind(const struct lbm_node *node, uint32_t host)
 {
     const struct peer *peer = lbm_membership_peer_known(node, host);

@@ -109,6 +109,13 @@ lbm_view_has_gone(const struct lbm_view *view, const struct lbm_member *member)
     return !lbm_view_participates(member) && gone != NULL && (!gone->evicted || gone->taken_over);
 }
 
+/* Programs of before there was more than one do not say it. */
+static uint32_t
+protocol_of(const Lbm__Join *join)
+{
+    return join->protocol != 0 ? join->protocol : 1;
+}
+
 /* Why this host may not join, or "". */
 static void
 refuse_join(const struct lbm_view *view, const Lbm__Join *join, char *refusal)
@@ -122,6 +129,13 @@ refuse_join(const struct lbm_view *view, const Lbm__Join *join, char *refusal)
             lbm_view_has_gone(view, &view->members.at[place->member]))
             continue;
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " has the name %s already", host, join->name);
+        return;
+    }
+    if (protocol_of(join) < view->protocol) {
+        snprintf(refusal, LBM_DIAG_TEXT_MAX,
+                 "host %" PRIu32 " speaks protocol %" PRIu32 " at most, and the cluster %" PRIu32
+                 ": install the cluster's version of lbmap there",
+                 join->host, protocol_of(join), view->protocol);
         return;
     }
     uint64_t incarnation = known != NULL ? known->incarnation : 0;
@@ -195,6 +209,7 @@ lbm_view_apply_join(struct lbm_view *view, const Lbm__Command *command, char *re
     if (member == NULL && lbm_view_add_member(view, join->host, join->name, &member) != LBM_OK)
         return LBM_E_NOMEM;
     take_name(view, member, join->name);
+    member->protocol = protocol_of(join);
     int begins = member->incarnation != join->incarnation || !lbm_view_participates(member);
     if (take_announcement(view, member, join) != LBM_OK || lbm_view_number_active(view, member) != LBM_OK ||
         lbm_view_touch(view, join->host) != LBM_OK)

@@ -44,7 +44,8 @@ struct lbm_member {
     uint64_t maintenance_view; /* index of the entry since which it is */
     int maintenance_moves;     /* its vertices are to go elsewhere meanwhile */
     char maintenance_reason[LBM_REASON_MAX + 1];
-    uint64_t since; /* index at which it first joined; 0: before a snapshot */
+    uint64_t since;    /* index at which it first joined; 0: before a snapshot */
+    uint32_t protocol; /* most that its program speaks */
     char name[LBM_NAME_MAX + 1];
     char address[LBM_ADDRESS_MAX + 1];
     char failure_domain[LBM_NAME_MAX + 1]; /* "": one of its own */
@@ -166,6 +167,7 @@ struct lbm_view {
     uint32_t log_place;           /* enum lbm_log_place: where operators want the log */
     uint64_t log_term;            /* engine local: no term is below */
     unsigned m;                   /* dimensions of Omega */
+    uint32_t protocol;            /* that the cluster speaks: all members do */
     /* Links follow from round-trip times, which cost 1 for so long; 0: they are declared. */
     uint32_t hop_us;
     LBM_VEC(struct lbm_member) members;    /* by host id */

@@ -26,6 +26,7 @@ apply_found(struct lbm_view *view, const Lbm__Command *command, char *refusal)
     view->external = found->external != 0;
     view->m = found->dimensions == 3 ? 3 : 2;
     view->hop_us = found->hop_us;
+    view->protocol = found->protocol != 0 ? found->protocol : 1;
     snprintf(view->cluster_name, sizeof view->cluster_name, "%s", found->name);
     return LBM_OK;
 }
@@ -350,6 +351,18 @@ static const struct {
     {LBM__COMMAND__WHAT_JOB_RECOVERED, apply_job_recover_end},
 };
 
+/* The cluster speaks what all members can, and never less than before. */
+static void
+raise_protocol(struct lbm_view *view)
+{
+    uint32_t least = LBM_PROTOCOL_MOST;
+    for (size_t i = 0; i < view->members.n; i++)
+        if (lbm_view_participates(&view->members.at[i]) && view->members.at[i].protocol < least)
+            least = view->members.at[i].protocol;
+    if (view->members.n != 0 && least > view->protocol)
+        view->protocol = least;
+}
+
 enum lbm_err
 lbm_view_apply(struct lbm_view *view, const Lbm__Command *command, char refusal[LBM_DIAG_TEXT_MAX])
 {
@@ -365,6 +378,8 @@ lbm_view_apply(struct lbm_view *view, const Lbm__Command *command, char refusal[
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (commands[i].what == command->what_case)
             err = commands[i].apply(view, command, refusal);
+    if (err == LBM_OK && view->protocol < LBM_PROTOCOL_MOST)
+        raise_protocol(view);
     if (err == LBM_OK)
         err = lbm_view_request_append(view, command->request, refusal[0] != '\0');
     if (err == LBM_OK)

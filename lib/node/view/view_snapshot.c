@@ -103,6 +103,7 @@ draft_member(const struct lbm_member *member, unsigned m, uint32_t **place)
     to.backup_view = member->backup_view;
     to.insync = member->insync != 0;
     to.drained = member->drained;
+    to.protocol = member->protocol;
     to.maintenance_us = member->maintenance_us;
     to.maintenance_view = member->maintenance_view;
     to.maintenance_moves = member->maintenance_moves != 0;
@@ -241,6 +242,7 @@ draft_fill(const struct lbm_view *view, struct draft *draft)
     }
     to->log_place = view->log_place;
     to->log_term = view->log_term;
+    to->protocol = view->protocol;
     to->revoked_users = draft->users;
     to->n_members = view->members.n;
     to->members = draft->members;
@@ -304,6 +306,7 @@ take_member(struct lbm_view *view, const Lbm__SnapshotMember *from, struct lbm_d
                                .backup_view = from->backup_view,
                                .insync = (int)from->insync,
                                .drained = from->drained,
+                               .protocol = from->protocol != 0 ? from->protocol : 1,
                                .maintenance_us = from->maintenance_us,
                                .maintenance_view = from->maintenance_view,
                                .maintenance_moves = (int)from->maintenance_moves};
@@ -420,6 +423,7 @@ take_snapshot(struct lbm_view *view, const Lbm__Snapshot *from, struct lbm_diag 
             from->ensemble_host[i], from->ensemble_incarnation[i], from->ensemble_since[i]};
     view->log_place = from->log_place;
     view->log_term = from->log_term;
+    view->protocol = from->protocol != 0 ? from->protocol : 1;
     for (size_t i = 0; err == LBM_OK && i < from->n_revoked; i++)
         err = i != 0 && from->revoked[i - 1] >= from->revoked[i]
                   ? lbm_diag_set(diag, LBM_E_CORRUPT, "snapshot", 0, "revoked hosts are out of order")

@@ -2,7 +2,7 @@
 /* Numbers that leave the program, frozen by name: on the wire, in the control log, on disk, as exit status,
  * in the installed interface. A number that changes, disappears or is used again fails here; a new one is
  * added to both lists and stays. The bounds of log entries are among them: a host that refuses an entry that
- * others apply has another state from there on, so they change only with LBM_PROTOCOL_VERSION. */
+ * others apply has another state from there on, so they change only with LBM_PROTOCOL_MOST. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

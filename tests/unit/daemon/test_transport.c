@@ -167,7 +167,7 @@ hello_between(uint32_t src, uint32_t dst, size_t *len)
     Lbm__Peer peer;
     lbm__hello__init(&hello);
     lbm__peer__init(&peer);
-    hello.protocol = LBM_PROTOCOL_VERSION;
+    hello.protocol = LBM_PROTOCOL_MOST;
     hello.name = name;
     hello.address = address;
     peer.src = src;

@@ -60,6 +60,47 @@ a_command_of_a_later_version_stops_the_log(void **state)
     lbm_view_free(&view);
 }
 
+/* ---- protocols ----------------------------------------------------------------------------------------- */
+
+/* view_found says none: the cluster begins with the first. */
+static void
+a_cluster_speaks_what_all_members_can(void **state)
+{
+    (void)state;
+    struct lbm_view view = {0};
+    struct view_joiner old = {.host = 0, .incarnation = 1, .name = "a", .capacity = 1};
+    struct view_joiner new = {
+        .host = 1, .incarnation = 1, .name = "b", .capacity = 1, .protocol = LBM_PROTOCOL_MOST};
+    view_found(&view, 2, "");
+    assert_int_equal(view.protocol, 1);
+    view_join(&view, old, "");
+    view_join(&view, new, "");
+    assert_int_equal(view.protocol, 1);
+    assert_int_equal(lbm_view_member(&view, 0)->protocol, 1);
+    assert_int_equal(lbm_view_member(&view, 1)->protocol, LBM_PROTOCOL_MOST);
+    old.protocol = LBM_PROTOCOL_MOST; /* it runs the later version now */
+    view_join(&view, old, "");
+    assert_int_equal(view.protocol, LBM_PROTOCOL_MOST);
+    lbm_view_free(&view);
+}
+
+static void
+a_host_that_speaks_less_than_the_cluster_may_not_join(void **state)
+{
+    (void)state;
+    struct lbm_view view = {0};
+    struct view_joiner new = {
+        .host = 1, .incarnation = 1, .name = "b", .capacity = 1, .protocol = LBM_PROTOCOL_MOST};
+    struct view_joiner old = {.host = 2, .incarnation = 1, .name = "c", .capacity = 1, .protocol = 1};
+    view_found(&view, 2, "");
+    view_join(&view, new, "");
+    view_join(&view, old, "host 2 speaks protocol 1 at most, and the cluster 2");
+    assert_null(lbm_view_member(&view, 2));
+    new.protocol = 1; /* nor may a member go back */
+    view_join(&view, new, "host 1 speaks protocol 1 at most, and the cluster 2");
+    lbm_view_free(&view);
+}
+
 /* ---- members ------------------------------------------------------------------------------------------- */
 
 static void
@@ -537,6 +578,8 @@ main(void)
         cmocka_unit_test(a_log_begins_with_found_or_is_damaged),
         cmocka_unit_test(a_cluster_is_founded_once),
         cmocka_unit_test(a_command_of_a_later_version_stops_the_log),
+        cmocka_unit_test(a_cluster_speaks_what_all_members_can),
+        cmocka_unit_test(a_host_that_speaks_less_than_the_cluster_may_not_join),
         cmocka_unit_test(members_are_kept_by_id_and_numbered_by_it),
         cmocka_unit_test(each_colour_pairs_a_host_at_most_once),
         cmocka_unit_test(an_unconnected_host_makes_the_view_unroutable),

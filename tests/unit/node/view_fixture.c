@@ -59,6 +59,7 @@ view_join(struct lbm_view *view, struct view_joiner joiner, const char *refused)
     join.name = name;
     join.address = address;
     join.capacity = joiner.capacity;
+    join.protocol = joiner.protocol;
     join.n_link_host = join.n_link_cost = joiner.n_links;
     join.link_host = joiner.link;
     join.link_cost = joiner.cost;

@@ -18,6 +18,7 @@ struct view_joiner {
     double capacity;
     size_t n_links;
     uint32_t link[3], cost[3];
+    uint32_t protocol; /* 0: it does not say any */
 };
 
 void view_join(struct lbm_view *view, struct view_joiner joiner, const char *refused);

@@ -350,6 +350,30 @@ make_version_1(uint32_t n)
     lbm_buf_free(&position);
 }
 
+/* The database as it was is kept beside it, for its owner alone, and is one that the program of before reads.
+ */
+static void
+assert_copy_of_version_1(int rows)
+{
+    char path[512];
+    struct stat status;
+    sqlite3 *db;
+    sqlite3_stmt *statement;
+    snprintf(path, sizeof path, "%s.schema-1", database());
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0600);
+    assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    static const char *const queries[] = {"PRAGMA user_version", "SELECT count(*) FROM vertex"};
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(sqlite3_prepare_v2(db, queries[i], -1, &statement, NULL), SQLITE_OK);
+        assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+        assert_int_equal(sqlite3_column_int(statement, 0), i == 0 ? 1 : rows);
+        sqlite3_finalize(statement);
+    }
+    sqlite3_close(db);
+    assert_int_equal(unlink(path), 0);
+}
+
 static void
 version_1_is_brought_forward_with_its_rows(void **state)
 {
@@ -357,6 +381,7 @@ version_1_is_brought_forward_with_its_rows(void **state)
     struct lbm_recovered *recovered = NULL;
     make_version_1(9);
     assert_int_equal(open_and_load(&recovered), LBM_OK);
+    assert_copy_of_version_1(10);
     assert_int_equal(query("PRAGMA user_version"), lbm_store_version);
     assert_int_equal(query("PRAGMA application_id"), LBM_STORE_APPLICATION_ID);
     assert_int_equal(recovered->rows.n, 10);
