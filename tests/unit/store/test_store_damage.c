@@ -350,7 +350,7 @@ make_version_1(uint32_t n)
     lbm_buf_free(&position);
 }
 
-/* The database as it was is kept beside it, for its owner alone, and is one that the program of before reads.
+/* The database as it was is kept next to it, for its owner alone, and is one that the program of before reads.
  */
 static void
 assert_copy_of_version_1(int rows)
