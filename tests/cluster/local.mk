@@ -4,7 +4,7 @@ check_PROGRAMS += docs/examples/heat docs/examples/owned docs/examples/steps tes
 	tests/cluster/heat_alone tests/cluster/heat_paced tests/cluster/linker \
 	tests/cluster/poster tests/cluster/refiner tests/cluster/talker tests/cluster/worker
 cluster_scripts = tests/cluster/adapt.sh tests/cluster/api.sh tests/cluster/approve.sh tests/cluster/authority.sh \
-	tests/cluster/chaos.sh tests/cluster/cluster.sh tests/cluster/crash.sh tests/cluster/daemon.sh \
+	tests/cluster/bindings.sh tests/cluster/chaos.sh tests/cluster/cluster.sh tests/cluster/crash.sh tests/cluster/daemon.sh \
 	tests/cluster/delay.sh tests/cluster/diffuse.sh tests/cluster/disk.sh tests/cluster/drift.sh \
 	tests/cluster/enroll.sh tests/cluster/ensemble.sh tests/cluster/etcd.sh tests/cluster/explain.sh \
 	tests/cluster/flood.sh tests/cluster/heat.sh tests/cluster/heavy.sh tests/cluster/hog.sh tests/cluster/join.sh \
@@ -21,7 +21,8 @@ TESTS += $(cluster_scripts)
 dist_check_SCRIPTS += tests/cluster/diffuse_faults.sh tests/cluster/field_lib.sh \
 	tests/cluster/history_check.sh tests/cluster/owners.sh
 EXTRA_DIST += tests/cluster/cable_lib.sh tests/cluster/cluster_lib.sh tests/cluster/delay_lib.sh \
-	tests/cluster/heat_python.py \
+	tests/cluster/heat_python.py tests/cluster/bindings_all.cpp tests/cluster/bindings_sizes.c \
+	tests/cluster/bindings_sizes.f90 \
 	tests/cluster/delayer.py tests/cluster/flood.py tests/cluster/etcd_gate.py \
 	tests/cluster/slow_cable.py tests/cluster/recorder.py tests/cluster/tls_cases.py \
 	tests/cluster/truth.py

@@ -3,3 +3,4 @@
 tools_scripts = tests/tools/launch.sh tests/tools/lbctl_offline.sh tests/tools/odd_files.sh
 dist_check_SCRIPTS += $(tools_scripts)
 TESTS += $(tools_scripts)
+EXTRA_DIST += tests/tools/installcheck.sh
