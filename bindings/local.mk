@@ -1,7 +1,7 @@
 # bindings
 # liblbmap for other languages. C++ headers go to the others; the Fortran module is compiled with each program, since
 # every compiler has its own module files; the Python module is one file, and whoever uses it copies it.
-include_HEADERS += bindings/cpp/lbmap.hpp bindings/cpp/lbmap_steps.hpp
+include_HEADERS += bindings/cpp/lbmap.hpp bindings/cpp/lbmap_steps.hpp bindings/mpi/lbmap_mpi.h
 fortrandir = $(pkgdatadir)/fortran
 dist_fortran_DATA = bindings/fortran/lbmap.f90
 bindingdir = $(docdir)/python

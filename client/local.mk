@@ -11,7 +11,7 @@ client_libclient_a_SOURCES = lib/api/call.c lib/api/call.h client/approve.c clie
 	client/guest.c client/guest.h client/init.c client/interrupt.c client/interrupt.h client/job_state.c \
 	client/job_state.h client/jobs.c client/launch.c \
 	client/launch.h client/links.c client/links.h client/log.c client/maintain.c client/map.c client/members.c \
-	client/members.h client/network.c \
+	client/members.h client/mpirun.c client/network.c \
 	client/omega_links.c client/omega_links.h \
 	client/output.c client/output.h client/pins.c client/pins.h client/pki.c client/pki_key.c client/pki_key.h \
 	client/plan.c client/policy.c client/policy.h \

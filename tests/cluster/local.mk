@@ -10,6 +10,7 @@ cluster_scripts = tests/cluster/adapt.sh tests/cluster/api.sh tests/cluster/appr
 	tests/cluster/flood.sh tests/cluster/heat.sh tests/cluster/heavy.sh tests/cluster/hog.sh tests/cluster/join.sh \
 	tests/cluster/kills.sh tests/cluster/kth.sh tests/cluster/leader.sh tests/cluster/leaver.sh \
 	tests/cluster/links.sh tests/cluster/load.sh tests/cluster/maintain.sh tests/cluster/members.sh \
+	tests/cluster/mpirun.sh \
 	tests/cluster/own_files.sh tests/cluster/owners_check.sh tests/cluster/parallel.sh tests/cluster/places.sh \
 	tests/cluster/policy.sh tests/cluster/promote.sh tests/cluster/python.sh tests/cluster/reach.sh \
 	tests/cluster/remote.sh tests/cluster/renew.sh \
@@ -22,7 +23,7 @@ dist_check_SCRIPTS += tests/cluster/diffuse_faults.sh tests/cluster/field_lib.sh
 	tests/cluster/history_check.sh tests/cluster/owners.sh
 EXTRA_DIST += tests/cluster/cable_lib.sh tests/cluster/cluster_lib.sh tests/cluster/delay_lib.sh \
 	tests/cluster/heat_python.py tests/cluster/bindings_all.cpp tests/cluster/bindings_sizes.c \
-	tests/cluster/bindings_sizes.f90 \
+	tests/cluster/bindings_sizes.f90 tests/cluster/mpi_places.c \
 	tests/cluster/delayer.py tests/cluster/flood.py tests/cluster/etcd_gate.py \
 	tests/cluster/slow_cable.py tests/cluster/recorder.py tests/cluster/tls_cases.py \
 	tests/cluster/truth.py
