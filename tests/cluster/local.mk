@@ -1,6 +1,6 @@
 # tests/cluster
 # Real daemons on this machine: sixteen at most. How long a script measures is in its environment.
-check_PROGRAMS += docs/examples/heat docs/examples/owned docs/examples/steps tests/cluster/drifter \
+check_PROGRAMS += docs/examples/heat docs/examples/owned docs/examples/steps docs/examples/wator tests/cluster/drifter \
 	tests/cluster/heat_alone tests/cluster/heat_paced tests/cluster/linker \
 	tests/cluster/poster tests/cluster/refiner tests/cluster/talker tests/cluster/worker
 cluster_scripts = tests/cluster/adapt.sh tests/cluster/api.sh tests/cluster/approve.sh tests/cluster/authority.sh \
@@ -15,8 +15,8 @@ cluster_scripts = tests/cluster/adapt.sh tests/cluster/api.sh tests/cluster/appr
 	tests/cluster/policy.sh tests/cluster/promote.sh tests/cluster/python.sh tests/cluster/reach.sh \
 	tests/cluster/remote.sh tests/cluster/renew.sh \
 	tests/cluster/rights.sh tests/cluster/rogue.sh tests/cluster/rtt.sh tests/cluster/slow.sh \
-	tests/cluster/talk.sh tests/cluster/throttle.sh tests/cluster/tls.sh tests/cluster/tls_refused.sh \
-	tests/cluster/tokens.sh tests/cluster/trace.sh tests/cluster/truth.sh
+	tests/cluster/talk.sh tests/cluster/thinning.sh tests/cluster/throttle.sh tests/cluster/tls.sh tests/cluster/tls_refused.sh \
+	tests/cluster/tokens.sh tests/cluster/trace.sh tests/cluster/truth.sh tests/cluster/wator.sh
 dist_check_SCRIPTS += $(cluster_scripts)
 TESTS += $(cluster_scripts)
 dist_check_SCRIPTS += tests/cluster/diffuse_faults.sh tests/cluster/field_lib.sh \
@@ -47,6 +47,8 @@ tests_cluster_poster_SOURCES = tests/cluster/poster.c tests/cluster/serving.c te
 tests_cluster_poster_LDADD = liblbmap.la
 docs_examples_owned_SOURCES = docs/examples/owned.c
 docs_examples_owned_LDADD = liblbmap.la
+docs_examples_wator_SOURCES = docs/examples/wator.c
+docs_examples_wator_LDADD = liblbmap.la
 docs_examples_steps_SOURCES = docs/examples/steps.c
 docs_examples_steps_LDADD = liblbmap.la
 tests/cluster/trace.log: sim/lbsim
