@@ -10,6 +10,7 @@ enum { LBM_GLOBAL_SOCKET, LBM_GLOBAL_IDENTITY, LBM_GLOBAL_JSON, LBM_GLOBAL_OPTIO
 
 /* One file each, or a few that belong together. */
 extern const struct lbm_command lbm_command_plan, lbm_command_eval, lbm_command_gen, lbm_command_convert;
+extern const struct lbm_command lbm_command_graph_from, lbm_command_mpirun;
 extern const struct lbm_command lbm_command_cluster, lbm_command_status, lbm_command_hosts, lbm_command_jobs;
 extern const struct lbm_command lbm_command_submit, lbm_command_wait, lbm_command_map, lbm_command_locate;
 extern const struct lbm_command lbm_command_plot, lbm_command_cancel, lbm_command_events, lbm_command_log;

@@ -11,9 +11,8 @@
 
 static const char local[] = "localhost"; /* a machine that does not say its name */
 
-/* What a launcher is told: the machine of which the host is a part, or the host. */
-static const char *
-label(const struct lbm_hosts *h, uint32_t p, char id[LBM_HOST_ID_BYTES])
+const char *
+lbm_launch_label(const struct lbm_hosts *h, uint32_t p, char id[LBM_HOST_ID_BYTES])
 {
     if (h->machine != NULL)
         return h->machine[p][0] != '\0' ? h->machine[p] : local;
@@ -26,7 +25,7 @@ lbm_launch_check_names(enum lbm_map_format format, const struct lbm_hosts *h, st
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
     char id[LBM_HOST_ID_BYTES];
     for (uint32_t p = 0; p < h->n; p++) {
-        const char *name = label(h, p, id);
+        const char *name = lbm_launch_label(h, p, id);
         if (name[strspn(name, allowed)] != '\0' || name[0] == '-')
             return lbm_diag_set(diag, LBM_E_SYNTAX, "", 0,
                                 "host %" PRIu32
@@ -74,13 +73,14 @@ count_ranks(const struct lbm_mapping *mapping, uint32_t **ranks, struct lbm_diag
     return LBM_OK;
 }
 
-/* Cores of the rank that is the k-th of host p: its slot's equal share of the host's cores. */
+/* Cores of the rank that is the k-th of `ranks` of host p: its slot's equal share of the host's cores, or all
+ * of them, if there are more ranks and they may share. */
 struct cores {
     uint32_t first, n;
 };
 
 static struct cores
-cores_of(const struct lbm_mapping *mapping, uint32_t p, uint32_t k)
+cores_of(const struct lbm_mapping *mapping, uint32_t p, uint32_t k, uint32_t ranks)
 {
     const struct lbm_hosts *h = mapping->h;
     uint32_t slots = slots_of(mapping, p), cores = mapping->launch.cores, own = 0;
@@ -88,6 +88,8 @@ cores_of(const struct lbm_mapping *mapping, uint32_t p, uint32_t k)
         own = h->core[p];
     if (cores == 0 && h->core != NULL)
         cores = h->slots[p];
+    if (mapping->launch.shared && cores != 0 && ranks > cores)
+        return (struct cores){own, cores};
     uint32_t n = slots != 0 && cores > slots ? cores / slots : 1;
     return (struct cores){own + k * n, n};
 }
@@ -98,7 +100,7 @@ check_cores(const struct lbm_mapping *mapping, const uint32_t *ranks, struct lbm
 {
     char id[LBM_HOST_ID_BYTES];
     uint32_t cores = mapping->launch.cores;
-    for (uint32_t p = 0; cores != 0 && p < mapping->h->n; p++)
+    for (uint32_t p = 0; cores != 0 && !mapping->launch.shared && p < mapping->h->n; p++)
         if (ranks[p] > cores)
             return lbm_diag_set(diag, LBM_E_RANGE, "", 0,
                                 "host %s has %" PRIu32 " cores and the mapping gives it %" PRIu32
@@ -112,20 +114,24 @@ enum lbm_err
 lbm_map_write_rankfile(const struct lbm_mapping *mapping, struct lbm_buf *out, struct lbm_diag *diag)
 {
     char id[LBM_HOST_ID_BYTES];
-    uint32_t *next;
-    enum lbm_err err = count_ranks(mapping, &next, diag);
-    if (err != LBM_OK)
+    uint32_t *ranks, *next = lbm_alloc(mapping->h->n, sizeof *next);
+    if (next == NULL)
+        return LBM_E_NOMEM;
+    enum lbm_err err = count_ranks(mapping, &ranks, diag);
+    if (err != LBM_OK) {
+        free(next);
         return err;
-    err = check_cores(mapping, next, diag);
-    memset(next, 0, mapping->h->n * sizeof *next);
+    }
+    err = check_cores(mapping, ranks, diag);
     for (uint32_t v = 0; err == LBM_OK && v < mapping->g->n; v++) {
         uint32_t p = mapping->plan->part[v];
-        struct cores cores = cores_of(mapping, p, next[p]++);
-        lbm_buf_printf(out, "rank %u=%s slot=%u", v, label(mapping->h, p, id), cores.first);
+        struct cores cores = cores_of(mapping, p, next[p]++, ranks[p]);
+        lbm_buf_printf(out, "rank %u=%s slot=%u", v, lbm_launch_label(mapping->h, p, id), cores.first);
         if (cores.n > 1)
             lbm_buf_printf(out, "-%u", cores.first + cores.n - 1);
         lbm_buf_put(out, "\n", 1);
     }
+    free(ranks);
     free(next);
     return err;
 }
@@ -149,7 +155,7 @@ write_lines(const struct lbm_mapping *mapping, const char *before, struct lbm_bu
     char id[LBM_HOST_ID_BYTES];
     enum lbm_err err = check_slots(mapping, diag);
     for (uint32_t v = 0; err == LBM_OK && v < mapping->g->n; v++)
-        lbm_buf_printf(out, "%s%s\n", before, label(mapping->h, mapping->plan->part[v], id));
+        lbm_buf_printf(out, "%s%s\n", before, lbm_launch_label(mapping->h, mapping->plan->part[v], id));
     return err;
 }
 
@@ -182,8 +188,9 @@ lbm_map_write_hydra(const struct lbm_mapping *mapping, struct lbm_buf *out, stru
     const struct lbm_hosts *h = mapping->h;
     enum lbm_err err = check_slots(mapping, diag);
     for (uint32_t v = 0, end; err == LBM_OK && v < mapping->g->n; v = end) {
-        const char *name = label(h, part[v], id);
-        for (end = v + 1; end < mapping->g->n && strcmp(label(h, part[end], id_end), name) == 0; end++)
+        const char *name = lbm_launch_label(h, part[v], id);
+        for (end = v + 1; end < mapping->g->n && strcmp(lbm_launch_label(h, part[end], id_end), name) == 0;
+             end++)
             ;
         lbm_buf_printf(out, "%s:%u\n", name, end - v);
     }

@@ -45,6 +45,7 @@ extern const struct lbm_choice lbm_map_formats[], lbm_draw_spaces[];
 /* What launchers may use of every host; 0: as the hosts say, or not known. */
 struct lbm_launch {
     uint32_t slots, cores;
+    int shared; /* ranks of a host that has more of them than cores may use all of these */
 };
 
 /* All that any format needs; borrowed. */
@@ -61,6 +62,9 @@ struct lbm_mapping {
     enum lbm_draw_space space; /* INPUT needs g->position */
 };
 
+/* Room for the name of any host: LBM_HOSTS_MAX has four digits. */
+enum { LBM_HOST_ID_BYTES = 12 };
+
 /* Append the text of the mapping to out. Errors: LBM_E_NOMEM; launchers' formats LBM_E_RANGE, more ranks than
  * slots or cores; drawings LBM_E_UNSUPPORTED, LBM_E_LIMIT. */
 enum lbm_err lbm_mapping_write(enum lbm_map_format format, const struct lbm_mapping *mapping,
@@ -71,6 +75,11 @@ enum lbm_err lbm_mapping_write(enum lbm_map_format format, const struct lbm_mapp
 enum lbm_err lbm_launch_check_names(enum lbm_map_format format, const struct lbm_hosts *h,
                                     struct lbm_diag *diag) LBM_MUST_CHECK;
 
+/* What a launcher is told of host p: the machine of which it is a part, or the host, or its id written into
+ * `id`.
+ */
+const char *lbm_launch_label(const struct lbm_hosts *h, uint32_t p, char id[LBM_HOST_ID_BYTES]);
+
 /* Nonzero if the format names hosts as other programs know them, so that ids are seldom good enough. */
 int lbm_map_format_needs_names(enum lbm_map_format format);
 
@@ -80,9 +89,6 @@ typedef enum lbm_err lbm_map_writer(const struct lbm_mapping *mapping, struct lb
 #define LBM_MAP_WRITER(id, name, text) extern lbm_map_writer lbm_map_write_##name;
 LBM_MAP_FORMAT_LIST(LBM_MAP_WRITER)
 #undef LBM_MAP_WRITER
-
-/* Room for the name of any host: LBM_HOSTS_MAX has four digits. */
-enum { LBM_HOST_ID_BYTES = 12 };
 
 /* Id of a vertex, from its place in g. */
 static inline uint32_t

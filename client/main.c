@@ -13,6 +13,8 @@ static const struct lbm_command *const commands[] = {
     &lbm_command_eval,
     &lbm_command_gen,
     &lbm_command_convert,
+    &lbm_command_graph_from,
+    &lbm_command_mpirun,
     &lbm_command_cluster,
     &lbm_command_status,
     &lbm_command_hosts,

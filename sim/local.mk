@@ -32,7 +32,7 @@ sim_libexperiment_a_SOURCES = sim/experiment/change.c sim/experiment/change.h si
 	sim/experiment/replay_run.c sim/experiment/replay_guest.c sim/experiment/replay_measure.c \
 	sim/experiment/replay_options.c sim/experiment/replay_place.c sim/experiment/replay_recorded.c \
 	sim/experiment/replay_report.c sim/experiment/scale.c sim/experiment/scale.h sim/experiment/scale_options.c \
-	sim/experiment/scale_report.c sim/import/command.c sim/import/vt.c sim/import/vt.h sim/import/vt_read.c
+	sim/experiment/scale_report.c sim/import/command.c
 sim_libexperiment_a_CFLAGS = $(sim_cflags) $(JANSSON_CFLAGS)
 bin_PROGRAMS += sim/lbsim
 sim_lbsim_SOURCES = sim/main.c sim/command.h sim/faults/fault_actions.h sim/faults/faults.c \
@@ -43,7 +43,8 @@ sim_lbsim_SOURCES = sim/main.c sim/command.h sim/faults/fault_actions.h sim/faul
 	sim/scenario/scenario.c sim/scenario/scenario_internal.h sim/scenario/scenario_read.c \
 	sim/scenario/scenario_words.c
 sim_lbsim_CFLAGS = $(sim_cflags)
-sim_program_libs = sim/libbalancing.a lib/cli/libcli.a lib/trace/libtrace.a lib/file/libfile.a $(node_libs) \
+sim_program_libs = sim/libbalancing.a lib/cli/libcli.a lib/import/libimport.a \
+	lib/trace/libtrace.a lib/file/libfile.a $(node_libs) \
 	$(JANSSON_LIBS) $(ZLIB_LIBS) $(ARCHIVE_LIBS)
 sim_lbsim_LDADD = sim/libexperiment.a sim/libsim.a $(sim_program_libs)
 # The same with a node in which mistakes can be planted (lib/node/mutants.h). Not installed.

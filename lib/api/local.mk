@@ -25,6 +25,3 @@ lib_api_libpb_la_CFLAGS = $(LBM_CFLAGS) $(PROTOBUF_CFLAGS)
 $(liblbmap_la_OBJECTS) $(lib_api_libpb_la_OBJECTS): $(pb_headers)
 pkgconfigdir = $(libdir)/pkgconfig
 nodist_pkgconfig_DATA = lib/api/lbmap.pc
-# The binding is one file; whoever uses it copies it.
-bindingdir = $(docdir)/python
-dist_binding_DATA = bindings/python/lbmap.py

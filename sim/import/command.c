@@ -7,8 +7,8 @@
 
 #include "base/limits.h"
 #include "file/file.h"
+#include "import/vt.h"
 #include "sim/command.h"
-#include "sim/import/vt.h"
 
 enum { IMPORT_OUTPUT, IMPORT_HOSTS, IMPORT_PHASE, IMPORT_OPTIONS };
 
@@ -31,39 +31,6 @@ static const struct lbm_operand operands[] = {
     [IMPORT_FILES] = {.name = "FILE", .text = "one a rank, gzipped or not", .most = LBM_HOSTS_MAX},
 };
 
-/* Brotli has no mark by which it could be known; vt compresses by it unless told. */
-static enum lbm_err
-compressed(const char *path, const char *what, struct lbm_diag *diag)
-{
-    return lbm_diag_set(
-        diag, LBM_E_UNSUPPORTED, path, 0,
-        "%s: unpack it with brotli -d, or let vt write plain JSON with --vt_lb_data_compress=false", what);
-}
-
-static enum lbm_err
-read_files(const char *const *files, size_t n, struct vt_data *data, struct lbm_diag *diag)
-{
-    enum lbm_err err = LBM_OK;
-    for (size_t i = 0; err == LBM_OK && i < n; i++) {
-        const char *path = files[i];
-        size_t end = strlen(path), len;
-        char *text;
-        if (end > 3 && strcmp(path + end - 3, ".br") == 0)
-            return compressed(path, "is compressed by brotli", diag);
-        err = lbm_file_read(path, &text, &len, diag);
-        if (err != LBM_OK)
-            return err == LBM_E_SYNTAX ? compressed(path, "is no text; it may be compressed by brotli", diag)
-                                       : err;
-        if (text[strspn(text, " \t\r\n\xef\xbb\xbf")] != '{') {
-            free(text);
-            return compressed(path, "is no JSON; it may be compressed by brotli", diag);
-        }
-        err = vt_read(path, text, len, (uint32_t)i, data, diag);
-        free(text);
-    }
-    return err;
-}
-
 static enum lbm_err
 make_hosts(const char *told, uint32_t n_ranks, struct lbm_hosts *h, struct lbm_diag *diag)
 {
@@ -73,8 +40,8 @@ make_hosts(const char *told, uint32_t n_ranks, struct lbm_hosts *h, struct lbm_d
 }
 
 static void
-remark(const struct lbm_cli *cli, const struct vt_data *data, const struct lbm_trace *trace,
-       const struct vt_scale *scale)
+remark(const struct lbm_cli *cli, const struct lbm_vt_data *data, const struct lbm_trace *trace,
+       const struct lbm_vt_scale *scale)
 {
     lbm_cli_remark(cli,
                    "%" PRIu32 " tasks on %" PRIu32 " ranks, %" PRIu32 " phases, %" PRIu64
@@ -89,7 +56,7 @@ remark(const struct lbm_cli *cli, const struct vt_data *data, const struct lbm_t
 }
 
 static enum lbm_err
-write_trace(const char *path, const struct lbm_trace *trace, const struct vt_scale *scale,
+write_trace(const char *path, const struct lbm_trace *trace, const struct lbm_vt_scale *scale,
             struct lbm_diag *diag)
 {
     char comment[160];
@@ -120,18 +87,18 @@ check_format(const char *format, struct lbm_diag *diag)
 static enum lbm_status
 run_import(const struct lbm_cli *cli)
 {
-    struct vt_data data = {0};
-    struct vt_scale scale;
+    struct lbm_vt_data data = {0};
+    struct lbm_vt_scale scale;
     struct lbm_hosts h = {0};
     struct lbm_trace trace;
     struct lbm_diag diag;
     enum lbm_err err = check_format(cli->operand[IMPORT_FORMAT], &diag);
     if (err == LBM_OK)
-        err = read_files(cli->operand + IMPORT_FILES, cli->n_operands - IMPORT_FILES, &data, &diag);
+        err = lbm_vt_read_files(cli->operand + IMPORT_FILES, cli->n_operands - IMPORT_FILES, &data, &diag);
     if (err == LBM_OK)
         err = make_hosts(cli->value[IMPORT_HOSTS].text, data.n_ranks != 0 ? data.n_ranks : 1, &h, &diag);
     if (err == LBM_OK)
-        err = vt_trace(&data, &h, cli->value[IMPORT_PHASE].number, &trace, &scale, &diag);
+        err = lbm_vt_trace(&data, &h, cli->value[IMPORT_PHASE].number, &trace, &scale, &diag);
     if (err == LBM_OK) {
         err = write_trace(cli->value[IMPORT_OUTPUT].text, &trace, &scale, &diag);
         if (err == LBM_OK)
@@ -139,7 +106,7 @@ run_import(const struct lbm_cli *cli)
         lbm_trace_free(&trace);
     }
     lbm_hosts_free(&h);
-    vt_free(&data);
+    lbm_vt_free(&data);
     return err == LBM_OK ? LBM_STATUS_DONE : lbm_cli_refuse(cli, &diag);
 }
 

@@ -1,29 +1,31 @@
 # tests/cluster
 # Real daemons on this machine: sixteen at most. How long a script measures is in its environment.
-check_PROGRAMS += docs/examples/heat docs/examples/owned docs/examples/steps tests/cluster/drifter \
+check_PROGRAMS += docs/examples/heat docs/examples/owned docs/examples/steps docs/examples/wator tests/cluster/drifter \
 	tests/cluster/heat_alone tests/cluster/heat_paced tests/cluster/linker \
 	tests/cluster/poster tests/cluster/refiner tests/cluster/talker tests/cluster/worker
 cluster_scripts = tests/cluster/adapt.sh tests/cluster/api.sh tests/cluster/approve.sh tests/cluster/authority.sh \
 	tests/cluster/backup.sh \
-	tests/cluster/chaos.sh tests/cluster/cluster.sh tests/cluster/crash.sh tests/cluster/daemon.sh \
+	tests/cluster/bindings.sh tests/cluster/chaos.sh tests/cluster/cluster.sh tests/cluster/crash.sh tests/cluster/daemon.sh \
 	tests/cluster/delay.sh tests/cluster/diffuse.sh tests/cluster/disk.sh tests/cluster/drift.sh \
 	tests/cluster/enroll.sh tests/cluster/ensemble.sh tests/cluster/etcd.sh tests/cluster/explain.sh \
 	tests/cluster/flood.sh tests/cluster/heat.sh tests/cluster/heavy.sh tests/cluster/hog.sh tests/cluster/join.sh \
 	tests/cluster/kills.sh tests/cluster/kth.sh tests/cluster/leader.sh tests/cluster/leaver.sh \
 	tests/cluster/links.sh tests/cluster/load.sh tests/cluster/maintain.sh tests/cluster/members.sh \
+	tests/cluster/mpirun.sh \
 	tests/cluster/own_files.sh tests/cluster/owners_check.sh tests/cluster/parallel.sh tests/cluster/places.sh \
 	tests/cluster/policy.sh tests/cluster/promote.sh tests/cluster/python.sh tests/cluster/reach.sh \
 	tests/cluster/remote.sh tests/cluster/renew.sh \
 	tests/cluster/rights.sh tests/cluster/rogue.sh tests/cluster/rtt.sh tests/cluster/slow.sh \
-	tests/cluster/talk.sh tests/cluster/throttle.sh tests/cluster/tls.sh tests/cluster/tls_refused.sh \
-	tests/cluster/tokens.sh tests/cluster/trace.sh tests/cluster/truth.sh \
+	tests/cluster/talk.sh tests/cluster/thinning.sh tests/cluster/throttle.sh tests/cluster/tls.sh tests/cluster/tls_refused.sh \
+	tests/cluster/tokens.sh tests/cluster/trace.sh tests/cluster/truth.sh tests/cluster/wator.sh \
 	tests/cluster/upgrade.sh
 dist_check_SCRIPTS += $(cluster_scripts)
 TESTS += $(cluster_scripts)
 dist_check_SCRIPTS += tests/cluster/diffuse_faults.sh tests/cluster/field_lib.sh \
 	tests/cluster/history_check.sh tests/cluster/owners.sh
 EXTRA_DIST += tests/cluster/cable_lib.sh tests/cluster/cluster_lib.sh tests/cluster/delay_lib.sh \
-	tests/cluster/heat_python.py \
+	tests/cluster/heat_python.py tests/cluster/bindings_all.cpp tests/cluster/bindings_sizes.c \
+	tests/cluster/bindings_sizes.f90 tests/cluster/mpi_places.c \
 	tests/cluster/delayer.py tests/cluster/flood.py tests/cluster/etcd_gate.py \
 	tests/cluster/slow_cable.py tests/cluster/recorder.py tests/cluster/tls_cases.py \
 	tests/cluster/truth.py
@@ -47,6 +49,8 @@ tests_cluster_poster_SOURCES = tests/cluster/poster.c tests/cluster/serving.c te
 tests_cluster_poster_LDADD = liblbmap.la
 docs_examples_owned_SOURCES = docs/examples/owned.c
 docs_examples_owned_LDADD = liblbmap.la
+docs_examples_wator_SOURCES = docs/examples/wator.c
+docs_examples_wator_LDADD = liblbmap.la
 docs_examples_steps_SOURCES = docs/examples/steps.c
 docs_examples_steps_LDADD = liblbmap.la
 tests/cluster/trace.log: sim/lbsim

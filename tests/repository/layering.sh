@@ -20,6 +20,7 @@ embed:    base graph
 map:      base graph host space balance embed
 file:     base graph host
 trace:    base graph host
+import:   base graph host file trace
 wire:     base
 node:     base graph host space balance embed map wire
 pki:      base
@@ -29,8 +30,8 @@ cli:      base
 threads:
 daemon:   base graph host space balance embed map file wire node pki store threads
 draw:     base space map
-client:   base graph host space balance embed map file trace wire node pki api cli threads draw
-sim:      base graph host space balance embed map file trace wire node cli
+client:   base graph host space balance embed map file trace import wire node pki api cli threads draw
+sim:      base graph host space balance embed map file trace import wire node cli
 papers:   base graph host space balance embed map file cli
 '
 
@@ -72,7 +73,7 @@ yaml[.]h                            lib/host
 cairo                               lib/draw
 zlib                                lib/file lib/store
 archive                             lib/file
-jansson                             client daemon sim papers
+jansson                             lib/import client daemon sim papers
 protobuf-c/                         lib/wire
 time[.]h|sys/|unistd[.]h|fcntl[.]h  lib/file lib/pki lib/store lib/api daemon client sim papers
 poll[.]h|net|arpa/                  lib/file lib/store lib/api daemon client

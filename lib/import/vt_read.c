@@ -3,7 +3,7 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "sim/import/vt.h"
+#include "import/vt.h"
 
 static const double seconds_max = 1e9, bytes_max = 1e18; /* of a task, of a communication in a phase */
 
@@ -48,11 +48,11 @@ is_amount(const json_t *value, double most)
 }
 
 static enum lbm_err
-read_key(const struct place *place, const json_t *entity, struct vt_key *key)
+read_key(const struct place *place, const json_t *entity, struct lbm_vt_key *key)
 {
     const json_t *id = json_object_get(entity, "id"), *seq = json_object_get(entity, "seq_id");
     const json_t *home = json_object_get(entity, "home");
-    *key = (struct vt_key){.home = LBM_NONE};
+    *key = (struct lbm_vt_key){.home = LBM_NONE};
     if (!json_is_integer(id) && !json_is_integer(seq))
         return refuse(place, LBM_E_SYNTAX, "an object has neither an id nor a seq_id");
     if (json_is_integer(id)) {
@@ -73,10 +73,10 @@ no_memory(const char *name, struct lbm_diag *diag)
 }
 
 static enum lbm_err
-read_task(const struct place *place, const json_t *task, uint32_t file, struct vt_data *data)
+read_task(const struct place *place, const json_t *task, uint32_t file, struct lbm_vt_data *data)
 {
     const json_t *entity = json_object_get(task, "entity"), *time = json_object_get(task, "time");
-    struct vt_sample sample = {.phase = place->phase, .file = file};
+    struct lbm_vt_sample sample = {.phase = place->phase, .file = file};
     if (!json_is_object(entity))
         return refuse(place, LBM_E_SYNTAX, "it has no entity");
     if (!is_object(entity)) {
@@ -97,11 +97,11 @@ read_task(const struct place *place, const json_t *task, uint32_t file, struct v
 }
 
 static enum lbm_err
-read_talk(const struct place *place, const json_t *communication, uint32_t file, struct vt_data *data)
+read_talk(const struct place *place, const json_t *communication, uint32_t file, struct lbm_vt_data *data)
 {
     const json_t *from = json_object_get(communication, "from"), *to = json_object_get(communication, "to");
     const json_t *bytes = json_object_get(communication, "bytes");
-    struct vt_talk talk = {.file = file};
+    struct lbm_vt_talk talk = {.file = file};
     if (!json_is_object(from) || !json_is_object(to))
         return refuse(place, LBM_E_SYNTAX, "it has no two ends");
     if (!is_object(from) || !is_object(to)) {
@@ -120,7 +120,7 @@ read_talk(const struct place *place, const json_t *communication, uint32_t file,
 }
 
 static enum lbm_err
-read_phase(const char *name, const json_t *phase, size_t at, uint32_t file, struct vt_data *data,
+read_phase(const char *name, const json_t *phase, size_t at, uint32_t file, struct lbm_vt_data *data,
            struct lbm_diag *diag)
 {
     const json_t *id = json_object_get(phase, "id"), *tasks = json_object_get(phase, "tasks");
@@ -130,7 +130,7 @@ read_phase(const char *name, const json_t *phase, size_t at, uint32_t file, stru
         return lbm_diag_set(diag, LBM_E_SYNTAX, name, 0, "phase at place %zu has no id, or no array of tasks",
                             at);
     struct place place = {name, "task", json_integer_value(id), 0, diag};
-    struct vt_phase seen = {place.phase, file};
+    struct lbm_vt_phase seen = {place.phase, file};
     for (size_t i = data->phases.n; i-- > 0 && data->phases.at[i].file == file;)
         if (data->phases.at[i].id == seen.id)
             return lbm_diag_set(diag, LBM_E_SYNTAX, name, 0, "phase %" PRId64 " is there twice", seen.id);
@@ -153,7 +153,8 @@ type_of(const json_t *root)
 }
 
 static enum lbm_err
-read_root(const char *name, const json_t *root, uint32_t number, struct vt_data *data, struct lbm_diag *diag)
+read_root(const char *name, const json_t *root, uint32_t number, struct lbm_vt_data *data,
+          struct lbm_diag *diag)
 {
     const json_t *phases = json_object_get(root, "phases");
     const json_t *rank = json_object_get(json_object_get(root, "metadata"), "rank");
@@ -175,8 +176,8 @@ read_root(const char *name, const json_t *root, uint32_t number, struct vt_data 
 }
 
 enum lbm_err
-vt_read(const char *name, const char *text, size_t len, uint32_t number, struct vt_data *data,
-        struct lbm_diag *diag)
+lbm_vt_read(const char *name, const char *text, size_t len, uint32_t number, struct lbm_vt_data *data,
+            struct lbm_diag *diag)
 {
     json_error_t error;
     json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &error);
@@ -189,7 +190,7 @@ vt_read(const char *name, const char *text, size_t len, uint32_t number, struct 
 }
 
 void
-vt_free(struct vt_data *data)
+lbm_vt_free(struct lbm_vt_data *data)
 {
     lbm_vec_free(&data->samples);
     lbm_vec_free(&data->talks);

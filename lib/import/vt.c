@@ -1,36 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tasks become vertices, ranks hosts, phases steps. */
-#include "sim/import/vt.h"
-
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "import/vt_internal.h"
+
 enum { UNITS = 1000, ABSENT = 1 /* what a task weighs in a phase that has none of it */ };
-
-/* A task over all phases: samples.at[first .. first + n), by phase. */
-struct task {
-    size_t first, n;
-    size_t now; /* the sample of the phase at hand, or the last before it */
-};
-
-struct build {
-    struct vt_data *data;
-    const struct lbm_hosts *h;
-    struct lbm_trace *trace;
-    struct vt_scale *scale;
-    struct lbm_diag *diag;
-    LBM_VEC(struct task) tasks;
-    LBM_VEC(int64_t) phases;  /* ids, ascending */
-    LBM_VEC(uint32_t) counts; /* by file: phases that it has */
-};
 
 /* ---- order --------------------------------------------------------------------------------------------- */
 
 static int
-compare_keys(const struct vt_key *a, const struct vt_key *b)
+compare_keys(const struct lbm_vt_key *a, const struct lbm_vt_key *b)
 {
     if (a->has_seq != b->has_seq)
         return a->has_seq - b->has_seq;
@@ -42,7 +25,7 @@ compare_keys(const struct vt_key *a, const struct vt_key *b)
 static int
 by_task(const void *a, const void *b)
 {
-    const struct vt_sample *x = a, *y = b;
+    const struct lbm_vt_sample *x = a, *y = b;
     int order = compare_keys(&x->key, &y->key);
     return order != 0 ? order : (x->phase > y->phase) - (x->phase < y->phase);
 }
@@ -57,20 +40,20 @@ by_id(const void *a, const void *b)
 static int
 by_phase(const void *a, const void *b)
 {
-    const struct vt_phase *x = a, *y = b;
+    const struct lbm_vt_phase *x = a, *y = b;
     if (x->file != y->file)
         return x->file < y->file ? -1 : 1;
     return (x->id > y->id) - (x->id < y->id);
 }
 
 static enum lbm_err
-no_memory(const struct build *b)
+no_memory(const struct lbm_vt_build *b)
 {
     return lbm_diag_set(b->diag, LBM_E_NOMEM, "", 0, "no memory for the tasks");
 }
 
-static void
-name_key(const struct vt_key *key, char *out, size_t size)
+void
+lbm_vt_name_key(const struct lbm_vt_key *key, char *out, size_t size)
 {
     if (key->has_seq)
         snprintf(out, size, "seq_id %" PRId64 " of home %" PRId32, key->number, (int32_t)key->home);
@@ -78,16 +61,16 @@ name_key(const struct vt_key *key, char *out, size_t size)
         snprintf(out, size, "id %" PRId64, key->number);
 }
 
-static enum lbm_err
-find_tasks(struct build *b)
+enum lbm_err
+lbm_vt_find_tasks(struct lbm_vt_build *b)
 {
-    struct vt_data *d = b->data;
+    struct lbm_vt_data *d = b->data;
     if (d->samples.n == 0)
         return lbm_diag_set(b->diag, LBM_E_SYNTAX, "", 0, "no file has a task that is an object");
     qsort(d->samples.at, d->samples.n, sizeof *d->samples.at, by_task);
     for (size_t i = 0; i < d->samples.n; i++) {
-        const struct vt_sample *sample = &d->samples.at[i], *before = i != 0 ? sample - 1 : NULL;
-        struct task task = {.first = i, .n = 1, .now = i};
+        const struct lbm_vt_sample *sample = &d->samples.at[i], *before = i != 0 ? sample - 1 : NULL;
+        struct lbm_vt_task task = {.first = i, .n = 1, .now = i};
         if (before == NULL || compare_keys(&before->key, &sample->key) != 0) {
             if (lbm_vec_push(&b->tasks, task) != LBM_OK)
                 return no_memory(b);
@@ -95,7 +78,7 @@ find_tasks(struct build *b)
         }
         if (before->phase == sample->phase) {
             char name[64];
-            name_key(&sample->key, name, sizeof name);
+            lbm_vt_name_key(&sample->key, name, sizeof name);
             return lbm_diag_set(b->diag, LBM_E_SYNTAX, "", 0,
                                 "phase %" PRId64 " has the task with %s twice: was a file given twice?",
                                 sample->phase, name);
@@ -105,10 +88,10 @@ find_tasks(struct build *b)
     return LBM_OK;
 }
 
-static enum lbm_err
-find_phases(struct build *b)
+enum lbm_err
+lbm_vt_find_phases(struct lbm_vt_build *b)
 {
-    struct vt_data *d = b->data;
+    struct lbm_vt_data *d = b->data;
     size_t kept = 0;
     qsort(d->phases.at, d->phases.n, sizeof *d->phases.at, by_phase);
     for (size_t i = 0; i < d->phases.n; i++) {
@@ -132,10 +115,10 @@ find_phases(struct build *b)
 
 /* The vertex of a key; LBM_NONE: no phase has it, or the key does not say which of several is meant. */
 static uint32_t
-vertex_of(const struct build *b, const struct vt_key *key)
+vertex_of(const struct lbm_vt_build *b, const struct lbm_vt_key *key)
 {
-    const struct vt_sample *samples = b->data->samples.at;
-    struct vt_key least = *key;
+    const struct lbm_vt_sample *samples = b->data->samples.at;
+    struct lbm_vt_key least = *key;
     size_t low = 0, high = b->tasks.n;
     least.home = key->home != LBM_NONE ? key->home : 0;
     while (low < high) {
@@ -145,13 +128,13 @@ vertex_of(const struct build *b, const struct vt_key *key)
         else
             high = middle;
     }
-    struct vt_key found =
-        low < b->tasks.n ? samples[b->tasks.at[low].first].key : (struct vt_key){.number = -1};
+    struct lbm_vt_key found =
+        low < b->tasks.n ? samples[b->tasks.at[low].first].key : (struct lbm_vt_key){.number = -1};
     if (low == b->tasks.n || found.has_seq != key->has_seq || found.number != key->number)
         return LBM_NONE;
     if (!key->has_seq || key->home != LBM_NONE)
         return !key->has_seq || found.home == key->home ? (uint32_t)low : LBM_NONE;
-    const struct vt_key *next = low + 1 < b->tasks.n ? &samples[b->tasks.at[low + 1].first].key : NULL;
+    const struct lbm_vt_key *next = low + 1 < b->tasks.n ? &samples[b->tasks.at[low + 1].first].key : NULL;
     return next == NULL || next->has_seq != key->has_seq || next->number != key->number ? (uint32_t)low
                                                                                         : LBM_NONE;
 }
@@ -179,11 +162,11 @@ struct pair_list {
 };
 
 static enum lbm_err
-find_pairs(struct build *b, struct pair_list *list)
+find_pairs(struct lbm_vt_build *b, struct pair_list *list)
 {
     size_t kept = 0;
     for (size_t i = 0; i < b->data->talks.n; i++) {
-        const struct vt_talk *talk = &b->data->talks.at[i];
+        const struct lbm_vt_talk *talk = &b->data->talks.at[i];
         uint32_t u = vertex_of(b, &talk->from), v = vertex_of(b, &talk->to);
         struct pair pair = {u < v ? u : v, u < v ? v : u, talk->bytes / b->counts.at[talk->file]};
         if (u == LBM_NONE || v == LBM_NONE)
@@ -204,8 +187,8 @@ find_pairs(struct build *b, struct pair_list *list)
 }
 
 /* Bytes a phase on average; in larger units if they are too many for a weight. */
-static enum lbm_err
-build_guest(struct build *b)
+enum lbm_err
+lbm_vt_build_guest(struct lbm_vt_build *b)
 {
     struct pair_list list = {0};
     LBM_VEC(struct lbm_edge) edges = {0};
@@ -221,8 +204,7 @@ build_guest(struct build *b)
         err = lbm_vec_push(&edges, edge) == LBM_OK ? LBM_OK : no_memory(b);
     }
     if (err == LBM_OK)
-        err =
-            lbm_graph_build((uint32_t)b->tasks.n, edges.at, edges.n, LBM_MERGE_REJECT, &b->trace->g, b->diag);
+        err = lbm_graph_build((uint32_t)b->tasks.n, edges.at, edges.n, LBM_MERGE_REJECT, b->g, b->diag);
     b->scale->edge_bytes = unit;
     lbm_vec_free(&list.at);
     lbm_vec_free(&edges);
@@ -232,8 +214,8 @@ build_guest(struct build *b)
 /* ---- loads and owners ---------------------------------------------------------------------------------- */
 
 /* A task of mean time weighs UNITS. */
-static void
-choose_unit(struct build *b)
+void
+lbm_vt_choose_unit(struct lbm_vt_build *b)
 {
     double sum = 0;
     for (size_t i = 0; i < b->data->samples.n; i++)
@@ -242,21 +224,21 @@ choose_unit(struct build *b)
 }
 
 static int
-has_phase(const struct vt_data *data, uint32_t file, int64_t phase)
+has_phase(const struct lbm_vt_data *data, uint32_t file, int64_t phase)
 {
-    struct vt_phase wanted = {phase, file};
+    struct lbm_vt_phase wanted = {phase, file};
     return bsearch(&wanted, data->phases.at, data->phases.n, sizeof wanted, by_phase) != NULL;
 }
 
 /* What the task weighs in that phase, and where it is. A file that leaves a phase out has it as the one
  * before. */
-static uint32_t
-work_in(struct build *b, struct task *task, int64_t phase, uint32_t *node)
+uint32_t
+lbm_vt_work_in(struct lbm_vt_build *b, struct lbm_vt_task *task, int64_t phase, uint32_t *node)
 {
-    const struct vt_sample *samples = b->data->samples.at;
+    const struct lbm_vt_sample *samples = b->data->samples.at;
     while (task->now + 1 < task->first + task->n && samples[task->now + 1].phase <= phase)
         task->now++;
-    const struct vt_sample *sample = &samples[task->now];
+    const struct lbm_vt_sample *sample = &samples[task->now];
     *node = sample->node;
     if (sample->phase > phase || (sample->phase < phase && has_phase(b->data, sample->file, phase)))
         return ABSENT;
@@ -265,7 +247,7 @@ work_in(struct build *b, struct task *task, int64_t phase, uint32_t *node)
 }
 
 static enum lbm_err
-put_first_phase(struct build *b)
+put_first_phase(struct lbm_vt_build *b)
 {
     struct lbm_trace *t = b->trace;
     t->g.work = lbm_alloc(t->g.n, sizeof *t->g.work);
@@ -274,15 +256,15 @@ put_first_phase(struct build *b)
     if (t->g.work == NULL || t->g.pin == NULL || t->owner == NULL)
         return no_memory(b);
     for (uint32_t v = 0; v < t->g.n; v++) {
-        struct task *task = &b->tasks.at[v];
-        t->g.work[v] = work_in(b, task, b->phases.at[0], &t->owner[v]);
+        struct lbm_vt_task *task = &b->tasks.at[v];
+        t->g.work[v] = lbm_vt_work_in(b, task, b->phases.at[0], &t->owner[v]);
         t->g.pin[v] = b->data->samples.at[task->first].fixed ? t->owner[v] : LBM_NONE;
     }
     return LBM_OK;
 }
 
 static enum lbm_err
-put_phases(struct build *b, double phase_s)
+put_phases(struct lbm_vt_build *b, double phase_s)
 {
     struct lbm_trace *t = b->trace;
     uint32_t *work = lbm_copy(t->g.work, t->g.n, sizeof *work),
@@ -292,7 +274,7 @@ put_phases(struct build *b, double phase_s)
     for (size_t p = 1; err == LBM_OK && p < b->phases.n; p++) {
         err = lbm_trace_step_begin(t, llround((double)p * phase_s * 1e6));
         for (uint32_t v = 0; err == LBM_OK && v < t->g.n; v++) {
-            uint32_t now = work_in(b, &b->tasks.at[v], b->phases.at[p], &to[v]);
+            uint32_t now = lbm_vt_work_in(b, &b->tasks.at[v], b->phases.at[p], &to[v]);
             if (now != work[v])
                 err = lbm_trace_event_add(t, LBM_TRACE_LOAD, v, now, 0);
             work[v] = now;
@@ -313,7 +295,7 @@ put_phases(struct build *b, double phase_s)
 /* ---- hosts --------------------------------------------------------------------------------------------- */
 
 static enum lbm_err
-put_hosts(struct build *b)
+put_hosts(struct lbm_vt_build *b)
 {
     const struct lbm_hosts *h = b->h;
     for (uint32_t p = 0; p < h->n; p++) {
@@ -335,32 +317,39 @@ put_hosts(struct build *b)
     return LBM_OK;
 }
 
+void
+lbm_vt_build_free(struct lbm_vt_build *b)
+{
+    lbm_vec_free(&b->tasks);
+    lbm_vec_free(&b->phases);
+    lbm_vec_free(&b->counts);
+}
+
 enum lbm_err
-vt_trace(struct vt_data *data, const struct lbm_hosts *h, double phase_s, struct lbm_trace *out,
-         struct vt_scale *scale, struct lbm_diag *diag)
+lbm_vt_trace(struct lbm_vt_data *data, const struct lbm_hosts *h, double phase_s, struct lbm_trace *out,
+             struct lbm_vt_scale *scale, struct lbm_diag *diag)
 {
     struct lbm_trace trace = {.imbalance = 0.03, .seed = 1, .measured = 1, .job = "vt", .policy = "auto"};
-    struct build b = {.data = data, .h = h, .trace = &trace, .scale = scale, .diag = diag};
-    *scale = (struct vt_scale){0};
+    struct lbm_vt_build b = {
+        .data = data, .h = h, .g = &trace.g, .trace = &trace, .scale = scale, .diag = diag};
+    *scale = (struct lbm_vt_scale){0};
     if (h->n < data->n_ranks)
         return lbm_diag_set(diag, LBM_E_RANGE, "--hosts", 0,
                             "%" PRIu32 " hosts are too few for %" PRIu32 " ranks", h->n, data->n_ranks);
-    enum lbm_err err = find_tasks(&b);
+    enum lbm_err err = lbm_vt_find_tasks(&b);
     if (err == LBM_OK)
-        err = find_phases(&b);
+        err = lbm_vt_find_phases(&b);
     if (err == LBM_OK)
         err = put_hosts(&b);
     if (err == LBM_OK)
-        err = build_guest(&b);
+        err = lbm_vt_build_guest(&b);
     if (err == LBM_OK) {
-        choose_unit(&b);
+        lbm_vt_choose_unit(&b);
         err = put_first_phase(&b);
     }
     if (err == LBM_OK)
         err = put_phases(&b, phase_s);
-    lbm_vec_free(&b.tasks);
-    lbm_vec_free(&b.phases);
-    lbm_vec_free(&b.counts);
+    lbm_vt_build_free(&b);
     if (err == LBM_OK)
         *out = trace;
     else
