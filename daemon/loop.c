@@ -314,6 +314,37 @@ on_ensemble(void *context, const struct lbm_ensemble_report *report)
     step(context, &event);
 }
 
+/* What programs have written, and what has become of them, until there is nothing more or something else may
+ * wait. */
+static void
+on_programs(evutil_socket_t fd, short what, void *context)
+{
+    enum { AT_A_TIME = 16 };
+    static struct lbm_programs_report report;
+    struct loop *loop = context;
+    (void)fd;
+    (void)what;
+    for (int i = 0; i < AT_A_TIME && !loop->stopping; i++) {
+        int n = lbm_programs_next(loop->config.programs, &report);
+        if (n < 0) {
+            lbm_log(LBM_NOTE_ERROR, "the process that runs programs is gone");
+            loop_fail(loop);
+        }
+        if (n <= 0)
+            return;
+        char why[LBM_PROGRAM_WHY_MAX];
+        struct lbm_event event = {.kind = LBM_EVENT_PROGRAM};
+        event.as.program.id = report.id;
+        event.as.program.has_ended = report.has_ended != 0;
+        event.as.program.status = report.status;
+        snprintf(why, sizeof why, "%.*s", (int)report.len, report.has_ended ? (const char *)report.text : "");
+        event.as.program.why = why;
+        event.as.program.bytes = report.text;
+        event.as.program.len = report.len;
+        step(loop, &event);
+    }
+}
+
 static uint64_t
 view_of(void *context)
 {
@@ -511,6 +542,8 @@ watch_all(struct loop *loop, struct lbm_diag *diag)
     enum lbm_err err = LBM_OK;
     for (size_t i = 0; i < n && err == LBM_OK; i++)
         err = watch(loop, watches[i].fd, watches[i].what, watches[i].callback, watches[i].period_us, diag);
+    if (err == LBM_OK && loop->config.programs != NULL)
+        err = watch(loop, lbm_programs_fd(loop->config.programs), EV_READ, on_programs, 0, diag);
     if (err == LBM_OK && loop->spare != NULL)
         err = watch(loop, -1, 0, on_look, LOOK_US, diag);
     return err;

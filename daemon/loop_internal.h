@@ -22,7 +22,7 @@ struct waiting {
     uint64_t connection; /* SEND: the one that stood when the node sent */
 };
 
-enum { WATCHES_MAX = 10 };
+enum { WATCHES_MAX = 11 };
 
 struct loop {
     struct lbm_loop_config config;

@@ -47,6 +47,12 @@ void lbm_client_recover_rows(struct lbm_node *node, const struct client *client,
  * LBM_E_TIMEOUT. */
 void lbm_client_recover_end(struct lbm_node *node, const struct client *client, const Lbm__Request *request);
 
+/* ---- run.c ---- */
+
+/* Answer RunRequest: start, end or watch the programs of a job. Errors in the answer: LBM_E_NOTFOUND,
+ * LBM_E_DENIED, LBM_E_EXISTS, LBM_E_RANGE, LBM_E_STATE. */
+void lbm_client_answer_run(struct lbm_node *node, const struct client *client, const Lbm__Request *request);
+
 /* ---- summary.c ---- */
 
 struct load_report;
