@@ -238,7 +238,7 @@ read_words(struct run *run, struct lbm_diag *diag)
     char *folder = getcwd(NULL, 0), name[LBM_OPTION_WORD_MAX];
     const char *rest = run->client->value[RUN_ENV].text;
     if (folder == NULL)
-        return lbm_diag_set(diag, LBM_E_IO, "run", 0, "the present folder has no name: it is gone");
+        return lbm_diag_set(diag, LBM_E_IO, "", 0, "the present folder has no name: it is gone");
     enum lbm_err err = add_word(run, folder);
     free(folder);
     for (size_t i = 1; err == LBM_OK && i < run->client->n_operands; i++, run->arguments++)
@@ -246,10 +246,10 @@ read_words(struct run *run, struct lbm_diag *diag)
     while (err == LBM_OK && lbm_option_next_word(&rest, name))
         err = add_variable(run, name);
     if (err != LBM_OK)
-        return lbm_diag_set(diag, err, "run", 0, "out of memory");
+        return lbm_diag_set(diag, err, "", 0, "out of memory");
     if (run->words.n > LBM_RUN_BYTES_MAX)
         return lbm_diag_set(
-            diag, LBM_E_LIMIT, "run", 0,
+            diag, LBM_E_LIMIT, "", 0,
             "folder, arguments and variables have %zu bytes, %d at most: a script has room for "
             "more",
             run->words.n, LBM_RUN_BYTES_MAX);
@@ -264,7 +264,7 @@ run_and_watch(struct run *run, char *job)
     unsigned timeout_ms = (unsigned)(run->client->value[RUN_TIMEOUT].number * 1000);
     int is_stop = run->client->value[RUN_STOP].given;
     if (is_stop != (run->client->n_operands == 1)) {
-        lbm_diag_set(&diag, LBM_E_SYNTAX, "run", 0,
+        lbm_diag_set(&diag, LBM_E_SYNTAX, "", 0,
                      is_stop ? "--stop takes the job alone"
                              : "which program? lbctl run JOB -- PROGRAM ARG...");
         return lbm_cli_refuse(run->client, &diag);

@@ -96,7 +96,7 @@ static void
 begin(struct lbm_node *node, const struct lbm_job_entry *entry)
 {
     char text[LBM_PROGRAM_WHY_MAX];
-    struct program program = {.job = entry->job, .run = entry->run.view};
+    struct program program = {.job = entry->job, .run = entry->run.view, .watcher = entry->run.watcher};
     const char *refusal = lbm_application_programs_refusal(node, entry, text, sizeof text);
     if (lbm_vec_push(&node->programs, program) != LBM_OK) {
         lbm_core_fail(node, LBM_E_NOMEM);
@@ -111,19 +111,31 @@ begin(struct lbm_node *node, const struct lbm_job_entry *entry)
     tell(node, set_state(node, &program, LBM_PROGRAM_REFUSED, refusal));
 }
 
-/* It is not to be run here any more. */
+/* Nothing is to be run here any more, and nothing is. */
 static void
-end(struct lbm_node *node, struct program *program)
+remove_program(struct lbm_node *node, struct program *program)
 {
     struct place *place = lbm_application_place(node, program->job, node->host);
-    if (place != NULL && place->program == LBM_PROGRAM_RUNS)
-        lbm_core_emit_program(node, program->id, NULL);
     if (place != NULL && place->run == program->run) {
         place->program = LBM_PROGRAM_NONE;
         place->why[0] = '\0';
         lbm_application_place_tell(node, place);
+        lbm_application_watch_state(node, place);
     }
     *program = node->programs.at[--node->programs.n];
+}
+
+/* It is not to be run here any more. Nonzero: it is not, already. */
+static int
+end(struct lbm_node *node, struct program *program)
+{
+    if (program->id != 0) {
+        lbm_core_emit_program(node, program->id, NULL);
+        program->is_ending = 1;
+        return 0;
+    }
+    remove_program(node, program);
+    return 1;
 }
 
 static int
@@ -142,11 +154,12 @@ lbm_application_programs_timer(struct lbm_node *node)
         struct program *program = &node->programs.at[i];
         const struct lbm_job_entry *entry = lbm_view_job(&node->view, program->job);
         const struct place *place = lbm_application_place(node, program->job, node->host);
-        if (!is_here || entry == NULL || entry->run.arguments == 0 || entry->run.view != program->run) {
-            end(node, program);
+        int is_wanted =
+            is_here && entry != NULL && entry->run.arguments != 0 && entry->run.view == program->run;
+        if (!is_wanted && !program->is_ending && end(node, program))
             continue;
-        }
-        if (place != NULL && place->program == LBM_PROGRAM_WAITS && node->now_us >= program->again_us)
+        if (is_wanted && place != NULL && place->program == LBM_PROGRAM_WAITS &&
+            node->now_us >= program->again_us)
             start(node, entry, program);
         i++;
     }
@@ -190,13 +203,18 @@ has_ended(struct lbm_node *node, struct program *program, uint32_t status, const
     enum lbm_program_state state = LBM_PROGRAM_WAITS;
     int64_t pause_us = PROGRAM_AGAIN_US;
     int is_over = status == 0 || lbm_application_is_finished(node, program->job);
+    program->id = 0;
+    if (program->is_ending) {
+        remove_program(node, program);
+        return;
+    }
     describe(status, why, text, sizeof text);
     program->quick = node->now_us - program->since_us < PROGRAM_QUICK_US ? program->quick + 1 : 1;
     for (uint32_t i = 0; i < program->quick && pause_us < PROGRAM_AGAIN_MOST_US; i++)
         pause_us *= 2;
     if (is_over)
         state = LBM_PROGRAM_ENDED;
-    else if (program->quick >= QUICK_MAX)
+    else if (why[0] != '\0' || program->quick >= QUICK_MAX)
         state = LBM_PROGRAM_FAILED;
     program->again_us = node->now_us + pause_us;
     struct place *place = set_state(node, program, state, text);
@@ -206,7 +224,7 @@ has_ended(struct lbm_node *node, struct program *program, uint32_t status, const
     lbm_core_note(node, is_over && status == 0 ? LBM_NOTE_INFO : LBM_NOTE_WARNING,
                   "the program of job %s: %.150s%s", entry != NULL ? entry->name : "?", text,
                   state == LBM_PROGRAM_WAITS    ? ", and is started again"
-                  : state == LBM_PROGRAM_FAILED ? ", for the fifth time in a row: it is given up"
+                  : state == LBM_PROGRAM_FAILED ? ": it is given up"
                                                 : "");
     tell(node, place);
 }
@@ -215,12 +233,9 @@ has_ended(struct lbm_node *node, struct program *program, uint32_t status, const
 static void
 pass_on(struct lbm_node *node, struct program *program, const uint8_t *bytes, size_t len)
 {
-    const struct lbm_job_entry *entry = lbm_view_job(&node->view, program->job);
     uint64_t at = program->output;
     program->output += len;
-    if (entry == NULL || entry->run.view != program->run)
-        return;
-    if (entry->run.watcher == node->host) {
+    if (program->watcher == node->host) {
         lbm_application_watch_output(node, program->job, program->run, node->host, at, bytes, len);
         return;
     }
@@ -232,9 +247,9 @@ pass_on(struct lbm_node *node, struct program *program, const uint8_t *bytes, si
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_PROGRAM_OUTPUT;
     message.program_output = &output;
-    const struct lbm_member *watcher = lbm_view_member(&node->view, entry->run.watcher);
+    const struct lbm_member *watcher = lbm_view_member(&node->view, program->watcher);
     if (watcher != NULL && lbm_view_participates(watcher))
-        lbm_core_send_lossy(node, entry->run.watcher, &message);
+        lbm_core_send_lossy(node, program->watcher, &message);
 }
 
 void

@@ -35,7 +35,7 @@ may_start(struct lbm_node *node, const struct client *client, const struct lbm_j
           const Lbm__RunRequest *asked)
 {
     char text[LBM_DIAG_TEXT_MAX];
-    struct lbm_job_run run;
+    struct lbm_job_run run; /* large, and on the stack once */
     Lbm__JobRun message = LBM__JOB_RUN__INIT;
     message.arguments = asked->arguments;
     message.words = asked->words;
@@ -55,6 +55,10 @@ may_start(struct lbm_node *node, const struct client *client, const struct lbm_j
     else if (refusal != NULL)
         lbm_core_reply_error(node, client->id, client->request, LBM_E_DENIED, "host %" PRIu32 ": %s",
                              node->host, refusal);
+    else if (lbm_application_is_finished(node, entry->job))
+        lbm_core_reply_error(node, client->id, client->request, LBM_E_STATE,
+                             "job %s is done: a program has said so; submit it again to run another one",
+                             entry->name);
     else if (run.arguments == 0)
         lbm_core_reply_error(node, client->id, client->request, LBM_E_RANGE,
                              "no program is named, or it is not said as it must be");

@@ -169,7 +169,9 @@ struct place {
 /* The program that this host runs for a job. */
 struct program {
     uint64_t job, run; /* of the entry that says so */
-    uint64_t id;       /* of the last start; 0: none */
+    uint32_t watcher;  /* host that gets its output */
+    int is_ending;     /* it is told to end, and has not yet */
+    uint64_t id;       /* of this start; 0: it does not run */
     int64_t since_us;  /* of that */
     int64_t again_us;  /* WAITS: when it is started again */
     uint32_t quick;    /* times in a row that it died soon */
