@@ -68,7 +68,9 @@ make_next(struct lbm_steps *steps, const struct lbm_line *line)
         steps->views.at[steps->views.n++] =
             (struct lbmap_neighbour){edge->to->vertex, edge->weight, other->bytes, other->len};
     }
-    const struct lbmap_step step = {line->vertex, at, own->bytes, own->len, steps->views.at, steps->views.n};
+    struct lbmap_step step = {line->vertex,   at,   own->bytes, own->len, steps->views.at,
+                              steps->views.n, NULL, 0};
+    step.value = lbm_reduce_value(steps, at, &step.value_step);
     program->step(program->context, &step, state->bytes);
     if (program->length != NULL)
         state->len = program->length(program->context, line->vertex, state->bytes);
@@ -88,6 +90,7 @@ do_step(struct lbm_steps *steps, struct lbm_line *line)
         return;
     }
     send_last(steps, line);
+    lbm_reduce_contribute(steps, line);
     lbm_steps_grown(steps, line);
     for (size_t i = 0; i < line->edges.n; i++)
         if (line->edges.at[i].to->token == 0)
@@ -111,7 +114,8 @@ work(struct lbm_steps *steps)
             for (size_t i = 0; i < line->edges.n; i++)
                 have += lbm_line_get(line->edges.at[i].to, lbm_line_step(line)) != NULL;
             line->have = have;
-            if (have == line->edges.n && !lbm_steps_is_done(steps, line) && line->n <= steps->window)
+            if (have == line->edges.n && !lbm_steps_is_done(steps, line) && line->n <= steps->window &&
+                lbm_reduce_is_there(steps, lbm_line_step(line)))
                 do_step(steps, line);
         }
         if (lbm_api_now_ms() >= end_ms)
@@ -176,6 +180,7 @@ look_at_timers(struct lbm_steps *steps)
         lbm_steps_look(steps, now_ms);
         lbm_steps_tell(steps, now_ms);
         lbm_steps_tell_kept(steps, now_ms);
+        lbm_reduce_look(steps, now_ms);
     }
     if (steps->program.load != NULL && now_ms >= steps->load_ms) {
         steps->load_ms = now_ms + LOAD_MS;
@@ -233,6 +238,27 @@ most_keep(const struct lbmap_steps *program)
     return states < 6 ? 0 : (states - 3) / 3;
 }
 
+/* Contributions of vertices, which are in payloads too. */
+static void
+check_values(struct lbm_steps *steps)
+{
+    const struct lbmap_steps *p = &steps->program;
+    if (p->every == 0 || steps->error != LBMAP_OK)
+        return;
+    steps->periods = lbm_reduce_periods(p, steps->window);
+    if (p->value_size == 0 || p->contribute == NULL || p->combine == NULL)
+        lbm_steps_fail(steps, LBMAP_E_RANGE, "every is given, but value_size, contribute or combine is not");
+    else if (p->value_size > LBMAP_PAYLOAD_MAX ||
+             36 + (steps->window + 2) * (p->state_size + 4) + (steps->periods + 1) * (p->value_size + 8) >
+                 LBMAP_PAYLOAD_MAX)
+        lbm_steps_fail(
+            steps, LBMAP_E_RANGE,
+            "with keep %u and every %llu, %llu states of %zu bytes and %llu values of %zu do not fit a "
+            "payload of %d: take a smaller keep or a larger every",
+            p->keep, (unsigned long long)p->every, (unsigned long long)steps->window + 2, p->state_size,
+            (unsigned long long)steps->periods + 1, p->value_size, LBMAP_PAYLOAD_MAX);
+}
+
 static void
 check(struct lbm_steps *steps, const struct lbmap_steps *program)
 {
@@ -254,6 +280,7 @@ check(struct lbm_steps *steps, const struct lbmap_steps *program)
     if (steps->program.keep == 0)
         steps->program.keep = most < KEEP_DEFAULT ? (uint32_t)most : KEEP_DEFAULT;
     steps->window = 3 * (uint64_t)steps->program.keep + 1;
+    check_values(steps);
 }
 
 static void
@@ -270,6 +297,7 @@ clean(struct lbm_steps *steps)
         lbm_buf_free(&steps->out.at[i].rows);
     for (size_t i = 0; i < steps->payloads.n; i++)
         lbm_buf_free(&steps->payloads.at[i]);
+    lbm_reduce_free(steps);
     lbm_vec_free(&steps->lines);
     lbm_vec_free(&steps->own);
     lbm_vec_free(&steps->ready);

@@ -22,6 +22,14 @@ struct lbm_state {
 };
 
 struct lbm_line;
+struct lbm_reader;
+struct lbm_sum; /* steps_reduce.c */
+
+/* What a vertex contributes after a step. */
+struct lbm_part {
+    uint64_t step;
+    uint8_t *value; /* [value_size] */
+};
 
 struct lbm_edge {
     struct lbm_line *to;
@@ -46,6 +54,7 @@ struct lbm_line {
     int64_t asked_ms;                /* its owner was last asked; 0: not since something came */
     unsigned asked;                  /* so often since something came, */
     unsigned unheard;                /* and so often in vain */
+    LBM_VEC(struct lbm_part) parts;  /* own: of the last periods, by step */
     int64_t told_ms;                 /* own, done: when the collector was last told; INT64_MAX: it has it */
 };
 
@@ -81,6 +90,9 @@ struct lbm_steps {
     int64_t left_ms;                  /* next look at whether this host has left */
     int handed_out;                   /* they have been handed to the program */
     int finished;                     /* somebody has collected everything */
+    uint64_t periods;                 /* contributions that a vertex has in its payload; 0: there are none */
+    LBM_VEC(struct lbm_sum *) sums;   /* values of the job, and what they are made from */
+    uint64_t reduced;                 /* of the last that the program was told */
     enum lbmap_error error;           /* found in a callback */
     char message[LBM_DIAG_TEXT_MAX];
 };
@@ -113,20 +125,24 @@ enum lbm_err lbm_line_push(struct lbm_line *line, struct lbm_state *state) LBM_M
 /* A state of len bytes, with room for room; NULL: memory is short. */
 struct lbm_state *lbm_state_new(const void *bytes, size_t len, size_t room);
 /* The payload of an own line. Errors: buf->failed. */
-void lbm_line_pack(const struct lbm_line *line, struct lbm_buf *buf);
+void lbm_line_pack(const struct lbm_steps *steps, const struct lbm_line *line, struct lbm_buf *buf);
 /* Errors: LBM_E_CORRUPT, LBM_E_NOMEM; the line is empty then. */
-enum lbm_err lbm_line_unpack(struct lbm_line *line, const struct lbmap_payload *payload,
-                             size_t state_max) LBM_MUST_CHECK;
+enum lbm_err lbm_line_unpack(const struct lbm_steps *steps, struct lbm_line *line,
+                             const struct lbmap_payload *payload) LBM_MUST_CHECK;
 
 /* ---- steps_mail.c ---- */
 
 enum lbm_row {
-    LBM_ROW_STATE = 1,  /* vertex, step, durable, len, bytes: its state; len UINT32_MAX: only that */
-    LBM_ROW_WANT = 2,   /* vertex, durable, other, from: of other, from that step on */
-    LBM_ROW_DONE = 3,   /* vertex, len, bytes: its last state, to the collector */
-    LBM_ROW_GOT = 4,    /* vertex: the collector has it */
-    LBM_ROW_KEPT = 5,   /* vertex, durable: to the collector, if programs want to know what is stable */
-    LBM_ROW_STABLE = 6, /* 0, step: all vertices are kept there or later */
+    LBM_ROW_STATE = 1,       /* vertex, step, durable, len, bytes: its state; len UINT32_MAX: only that */
+    LBM_ROW_WANT = 2,        /* vertex, durable, other, from: of other, from that step on */
+    LBM_ROW_DONE = 3,        /* vertex, len, bytes: its last state, to the collector */
+    LBM_ROW_GOT = 4,         /* vertex: the collector has it */
+    LBM_ROW_KEPT = 5,        /* vertex, durable: to the collector, if programs want to know what is stable */
+    LBM_ROW_STABLE = 6,      /* 0, step: all vertices are kept there or later */
+    LBM_ROW_PART = 7,        /* vertex, step, value: what it contributes, to the collector */
+    LBM_ROW_WHOLE = 8,       /* 0, step, value: of the job */
+    LBM_ROW_WANT_WHOLE = 9,  /* 0, step: that one, from the collector */
+    LBM_ROW_WANT_PARTS = 10, /* 0, step: the collector lacks some */
 };
 
 void lbm_mail_state(struct lbm_steps *steps, uint32_t host, const struct lbm_line *line, uint64_t step);
@@ -135,6 +151,8 @@ void lbm_mail_want(struct lbm_steps *steps, uint32_t host, const struct lbm_line
                    uint64_t from);
 void lbm_mail_done(struct lbm_steps *steps, uint32_t host, const struct lbm_line *line);
 void lbm_mail_step(struct lbm_steps *steps, uint32_t host, enum lbm_row kind, uint32_t vertex, uint64_t step);
+void lbm_mail_value(struct lbm_steps *steps, uint32_t host, enum lbm_row kind, uint32_t vertex, uint64_t step,
+                    const uint8_t *value);
 void lbm_mail_got(struct lbm_steps *steps, uint32_t host, uint32_t vertex);
 /* Post what waits. What the daemon does not take now is lost, and asked for again. */
 void lbm_mail_flush(struct lbm_steps *steps);
@@ -185,6 +203,29 @@ void lbm_steps_look(struct lbm_steps *steps, int64_t now_ms);
 void lbm_steps_on_message(void *context, uint32_t host, const void *bytes, size_t n);
 void lbm_steps_on_peer_up(void *context, const struct lbmap_peer *peer);
 void lbm_steps_on_peer_down(void *context, uint32_t host);
+
+/* ---- steps_reduce.c ---- */
+
+/* How many contributions of a vertex are kept. */
+uint64_t lbm_reduce_periods(const struct lbmap_steps *program, uint64_t window);
+/* The value that a vertex sees which has done that many steps, or NULL. Out: *at, taken after so many; 0:
+ * none yet. */
+const void *lbm_reduce_value(const struct lbm_steps *steps, uint64_t step, uint64_t *at);
+int lbm_reduce_is_there(const struct lbm_steps *steps, uint64_t step); /* or none is needed */
+/* An own line has done another step. */
+void lbm_reduce_contribute(struct lbm_steps *steps, struct lbm_line *line);
+void lbm_reduce_clear(struct lbm_line *line);
+/* Contributions in a payload. Errors: buf->failed; LBM_E_CORRUPT, LBM_E_NOMEM. */
+void lbm_reduce_pack(const struct lbm_steps *steps, const struct lbm_line *line, struct lbm_buf *buf);
+enum lbm_err lbm_reduce_unpack(const struct lbm_steps *steps, struct lbm_line *line,
+                               struct lbm_reader *reader) LBM_MUST_CHECK;
+/* From other programs: a contribution, a value, a question for these. */
+void lbm_reduce_take_part(struct lbm_steps *steps, uint32_t vertex, uint64_t step, const uint8_t *value);
+void lbm_reduce_take_whole(struct lbm_steps *steps, uint64_t step, const uint8_t *value);
+void lbm_reduce_asked(struct lbm_steps *steps, uint32_t host, uint64_t step, int for_parts);
+/* Ask for what own lines wait for; as the collector, for what it is made from. */
+void lbm_reduce_look(struct lbm_steps *steps, int64_t now_ms);
+void lbm_reduce_free(struct lbm_steps *steps);
 
 /* ---- steps_end.c ---- */
 

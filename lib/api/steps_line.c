@@ -8,7 +8,8 @@
 #include "api/steps_bytes.h"
 #include "base/check.h"
 
-/* A payload: MAGIC, n (4 bytes each), lo (8), then n times length (4) and bytes. */
+/* A payload: MAGIC, n (4 bytes each), lo (8), then n times length (4) and bytes. With values of the job then
+ * their number (4), and so often step (8) and value. */
 enum { MAGIC = 0x31736d6c /* "lms1" */, HEADER_BYTES = 16 };
 
 struct lbm_line *
@@ -35,6 +36,8 @@ lbm_line_free(struct lbm_line *line)
 {
     lbm_line_begin(line, 0);
     free(line->ring);
+    lbm_reduce_clear(line);
+    lbm_vec_free(&line->parts);
     lbm_vec_free(&line->edges);
     lbm_vec_free(&line->used);
     free(line);
@@ -107,7 +110,7 @@ lbm_state_new(const void *bytes, size_t len, size_t room)
 }
 
 void
-lbm_line_pack(const struct lbm_line *line, struct lbm_buf *buf)
+lbm_line_pack(const struct lbm_steps *steps, const struct lbm_line *line, struct lbm_buf *buf)
 {
     lbm_put32(buf, MAGIC);
     lbm_put32(buf, (uint32_t)line->n);
@@ -117,10 +120,12 @@ lbm_line_pack(const struct lbm_line *line, struct lbm_buf *buf)
         lbm_put32(buf, (uint32_t)state->len);
         lbm_buf_put(buf, state->bytes, state->len);
     }
+    if (steps->program.every != 0)
+        lbm_reduce_pack(steps, line, buf);
 }
 
 enum lbm_err
-lbm_line_unpack(struct lbm_line *line, const struct lbmap_payload *payload, size_t state_max)
+lbm_line_unpack(const struct lbm_steps *steps, struct lbm_line *line, const struct lbmap_payload *payload)
 {
     struct lbm_reader reader = {payload->bytes, payload->len, 0};
     lbm_line_begin(line, 0);
@@ -133,13 +138,15 @@ lbm_line_unpack(struct lbm_line *line, const struct lbmap_payload *payload, size
         uint32_t len = lbm_get32(&reader);
         const uint8_t *bytes = lbm_get_bytes(&reader, len);
         struct lbm_state *state = NULL;
-        if (bytes == NULL || len > state_max)
+        if (bytes == NULL || len > steps->program.state_size)
             err = LBM_E_CORRUPT;
         else if ((state = lbm_state_new(bytes, len, len)) == NULL || lbm_line_push(line, state) != LBM_OK)
             err = LBM_E_NOMEM;
         if (err != LBM_OK)
             free(state);
     }
+    if (err == LBM_OK && steps->program.every != 0)
+        err = lbm_reduce_unpack(steps, line, &reader);
     if (err == LBM_OK && (reader.failed || reader.left != 0))
         err = LBM_E_CORRUPT;
     if (err != LBM_OK)

@@ -113,6 +113,16 @@ lbm_mail_step(struct lbm_steps *steps, uint32_t host, enum lbm_row kind, uint32_
     lbm_put64(buf, step);
 }
 
+void
+lbm_mail_value(struct lbm_steps *steps, uint32_t host, enum lbm_row kind, uint32_t vertex, uint64_t step,
+               const uint8_t *value)
+{
+    struct lbm_buf *buf = open_box(steps, host);
+    put_head(buf, kind, vertex);
+    lbm_put64(buf, step);
+    lbm_buf_put(buf, value, steps->program.value_size);
+}
+
 /* One request with all messages that fit. */
 void
 lbm_mail_flush(struct lbm_steps *steps)
@@ -162,6 +172,20 @@ get_state(struct lbm_steps *steps, struct lbm_reader *reader, struct lbm_state *
 }
 
 static int
+take_value(struct lbm_steps *steps, enum lbm_row kind, uint32_t vertex, struct lbm_reader *reader)
+{
+    uint64_t step = lbm_get64(reader);
+    const uint8_t *value = lbm_get_bytes(reader, steps->program.value_size);
+    if (value == NULL)
+        return 0;
+    if (kind == LBM_ROW_PART)
+        lbm_reduce_take_part(steps, vertex, step, value);
+    else
+        lbm_reduce_take_whole(steps, step, value);
+    return 1;
+}
+
+static int
 take_row(struct lbm_steps *steps, uint32_t host, struct lbm_reader *reader)
 {
     struct lbm_state *state;
@@ -190,6 +214,13 @@ take_row(struct lbm_steps *steps, uint32_t host, struct lbm_reader *reader)
             lbm_steps_kept(steps, vertex, step);
         else
             lbm_steps_stable(steps, step);
+    } else if (kind == LBM_ROW_PART || kind == LBM_ROW_WHOLE) {
+        return take_value(steps, (enum lbm_row)kind, vertex, reader);
+    } else if (kind == LBM_ROW_WANT_WHOLE || kind == LBM_ROW_WANT_PARTS) {
+        uint64_t step = lbm_get64(reader);
+        if (reader->failed)
+            return 0;
+        lbm_reduce_asked(steps, host, step, kind == LBM_ROW_WANT_PARTS);
     } else if (kind == LBM_ROW_GOT && !reader->failed) {
         lbm_steps_collected(steps, vertex);
     } else {

@@ -17,7 +17,8 @@ void
 lbm_steps_consider(struct lbm_steps *steps, struct lbm_line *line)
 {
     if (line->token == 0 || line->queued || !line->has_edges || line->have < line->edges.n ||
-        lbm_steps_is_done(steps, line) || line->n > steps->window)
+        lbm_steps_is_done(steps, line) || line->n > steps->window ||
+        !lbm_reduce_is_there(steps, lbm_line_step(line)))
         return;
     if (lbm_vec_push(&steps->ready, line) != LBM_OK)
         lbm_steps_fail(steps, LBMAP_E_NOMEM, "no memory for a queue of %zu vertices", steps->ready.n);
@@ -95,6 +96,7 @@ make_first(struct lbm_steps *steps, struct lbm_line *line)
     const struct lbmap_steps *program = &steps->program;
     struct lbm_state *state = lbm_state_new(NULL, program->state_size, program->state_size);
     lbm_line_begin(line, 0);
+    lbm_reduce_clear(line);
     if (state != NULL) {
         program->init(program->context, line->vertex, state->bytes);
         if (program->length != NULL)
@@ -116,7 +118,7 @@ lbm_steps_on_acquire(void *context, uint32_t vertex, uint64_t token, const struc
     if (payload->len == 0) {
         make_first(steps, line);
     } else {
-        enum lbm_err err = lbm_line_unpack(line, payload, steps->program.state_size);
+        enum lbm_err err = lbm_line_unpack(steps, line, payload);
         if (err == LBM_E_CORRUPT)
             lbm_steps_fail(
                 steps, LBMAP_E_CORRUPT,
@@ -189,7 +191,7 @@ lbm_steps_on_release(void *context, uint32_t vertex, uint64_t token, struct lbma
     if (line == NULL)
         return;
     lbm_steps_drop_old(steps, line);
-    lbm_line_pack(line, &buf);
+    lbm_line_pack(steps, line, &buf);
     if (buf.failed || lbm_vec_push(&steps->payloads, buf) != LBM_OK)
         lbm_buf_free(&buf); /* it goes on from its checkpoint */
     else
