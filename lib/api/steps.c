@@ -246,6 +246,7 @@ check_values(struct lbm_steps *steps)
     if (p->every == 0 || steps->error != LBMAP_OK)
         return;
     steps->periods = lbm_reduce_periods(p, steps->window);
+    steps->value_size = p->value_size;
     if (p->value_size == 0 || p->contribute == NULL || p->combine == NULL)
         lbm_steps_fail(steps, LBMAP_E_RANGE, "every is given, but value_size, contribute or combine is not");
     else if (p->value_size > LBMAP_PAYLOAD_MAX ||

@@ -22,7 +22,6 @@ struct lbm_state {
 };
 
 struct lbm_line;
-struct lbm_reader;
 struct lbm_sum; /* steps_reduce.c */
 
 /* What a vertex contributes after a step. */
@@ -90,6 +89,7 @@ struct lbm_steps {
     int64_t left_ms;                  /* next look at whether this host has left */
     int handed_out;                   /* they have been handed to the program */
     int finished;                     /* somebody has collected everything */
+    size_t value_size;                /* of contributions; 0: there are none */
     uint64_t periods;                 /* contributions that a vertex has in its payload; 0: there are none */
     LBM_VEC(struct lbm_sum *) sums;   /* values of the job, and what they are made from */
     uint64_t reduced;                 /* of the last that the program was told */
@@ -124,11 +124,12 @@ const struct lbm_state *lbm_line_get(const struct lbm_line *line, uint64_t step)
 enum lbm_err lbm_line_push(struct lbm_line *line, struct lbm_state *state) LBM_MUST_CHECK;
 /* A state of len bytes, with room for room; NULL: memory is short. */
 struct lbm_state *lbm_state_new(const void *bytes, size_t len, size_t room);
-/* The payload of an own line. Errors: buf->failed. */
-void lbm_line_pack(const struct lbm_steps *steps, const struct lbm_line *line, struct lbm_buf *buf);
+/* The payload of an own line; with contributions, if value_size is not 0. Errors: buf->failed. */
+void lbm_line_pack(const struct lbm_line *line, size_t value_size, struct lbm_buf *buf);
 /* Errors: LBM_E_CORRUPT, LBM_E_NOMEM; the line is empty then. */
-enum lbm_err lbm_line_unpack(const struct lbm_steps *steps, struct lbm_line *line,
-                             const struct lbmap_payload *payload) LBM_MUST_CHECK;
+enum lbm_err lbm_line_unpack(struct lbm_line *line, const struct lbmap_payload *payload, size_t state_max,
+                             size_t value_size) LBM_MUST_CHECK;
+void lbm_line_clear_parts(struct lbm_line *line);
 
 /* ---- steps_mail.c ---- */
 
@@ -214,11 +215,6 @@ const void *lbm_reduce_value(const struct lbm_steps *steps, uint64_t step, uint6
 int lbm_reduce_is_there(const struct lbm_steps *steps, uint64_t step); /* or none is needed */
 /* An own line has done another step. */
 void lbm_reduce_contribute(struct lbm_steps *steps, struct lbm_line *line);
-void lbm_reduce_clear(struct lbm_line *line);
-/* Contributions in a payload. Errors: buf->failed; LBM_E_CORRUPT, LBM_E_NOMEM. */
-void lbm_reduce_pack(const struct lbm_steps *steps, const struct lbm_line *line, struct lbm_buf *buf);
-enum lbm_err lbm_reduce_unpack(const struct lbm_steps *steps, struct lbm_line *line,
-                               struct lbm_reader *reader) LBM_MUST_CHECK;
 /* From other programs: a contribution, a value, a question for these. */
 void lbm_reduce_take_part(struct lbm_steps *steps, uint32_t vertex, uint64_t step, const uint8_t *value);
 void lbm_reduce_take_whole(struct lbm_steps *steps, uint64_t step, const uint8_t *value);

@@ -74,7 +74,7 @@ keep(struct lbm_steps *steps)
         lbm_steps_drop_old(steps, line);
         size_t k = batch->n++;
         batch->from[k] = batch->buf.len;
-        lbm_line_pack(steps, line, &batch->buf);
+        lbm_line_pack(line, steps->value_size, &batch->buf);
         batch->line[k] = line;
         batch->step[k] = lbm_line_step(line);
         batch->state[k] =

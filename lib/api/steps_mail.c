@@ -120,7 +120,7 @@ lbm_mail_value(struct lbm_steps *steps, uint32_t host, enum lbm_row kind, uint32
     struct lbm_buf *buf = open_box(steps, host);
     put_head(buf, kind, vertex);
     lbm_put64(buf, step);
-    lbm_buf_put(buf, value, steps->program.value_size);
+    lbm_buf_put(buf, value, steps->value_size);
 }
 
 /* One request with all messages that fit. */
@@ -175,7 +175,7 @@ static int
 take_value(struct lbm_steps *steps, enum lbm_row kind, uint32_t vertex, struct lbm_reader *reader)
 {
     uint64_t step = lbm_get64(reader);
-    const uint8_t *value = lbm_get_bytes(reader, steps->program.value_size);
+    const uint8_t *value = lbm_get_bytes(reader, steps->value_size);
     if (value == NULL)
         return 0;
     if (kind == LBM_ROW_PART)

@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "api/steps.h"
-#include "api/steps_bytes.h"
 #include "base/check.h"
 
 enum { ASK_MS = 100 }; /* for a value, or contributions, again */
@@ -29,12 +28,6 @@ struct lbm_sum {
     uint8_t *whole;    /* [value_size] all of them; NULL: not yet */
     int64_t asked_ms;  /* programs were asked for what lacks; 0: not yet */
 };
-
-static size_t
-value_size(const struct lbm_steps *steps)
-{
-    return steps->program.value_size;
-}
 
 uint64_t
 lbm_reduce_periods(const struct lbmap_steps *program, uint64_t window)
@@ -146,7 +139,7 @@ static void
 complete(struct lbm_steps *steps, struct lbm_sum *sum)
 {
     const struct lbmap_steps *program = &steps->program;
-    const size_t size = value_size(steps);
+    const size_t size = steps->value_size;
     uint8_t *whole = lbm_copy(sum->value, size, 1);
     if (whole == NULL) {
         lbm_steps_fail(steps, LBMAP_E_NOMEM, "no memory for a value of the job");
@@ -165,7 +158,7 @@ lbm_reduce_take_whole(struct lbm_steps *steps, uint64_t step, const uint8_t *val
     struct lbm_sum *sum = sum_of(steps, step);
     if (sum == NULL || sum->whole != NULL)
         return;
-    uint8_t *whole = lbm_copy(value, value_size(steps), 1);
+    uint8_t *whole = lbm_copy(value, steps->value_size, 1);
     if (whole == NULL)
         lbm_steps_fail(steps, LBMAP_E_NOMEM, "no memory for a value of the job");
     else
@@ -182,7 +175,7 @@ lbm_reduce_take_part(struct lbm_steps *steps, uint32_t vertex, uint64_t step, co
     if (sum == NULL || sum->whole != NULL)
         return;
     if (sum->value == NULL) {
-        sum->value = lbm_alloc(vertices, value_size(steps));
+        sum->value = lbm_alloc(vertices, steps->value_size);
         sum->is_there = lbm_alloc(vertices, 1);
         sum->n = 0;
     }
@@ -193,7 +186,7 @@ lbm_reduce_take_part(struct lbm_steps *steps, uint32_t vertex, uint64_t step, co
     if (sum->is_there[vertex])
         return;
     sum->is_there[vertex] = 1;
-    memcpy(sum->value + vertex * value_size(steps), value, value_size(steps));
+    memcpy(sum->value + vertex * steps->value_size, value, steps->value_size);
     if (++sum->n == vertices)
         complete(steps, sum);
 }
@@ -227,7 +220,7 @@ lbm_reduce_contribute(struct lbm_steps *steps, struct lbm_line *line)
     if (line->parts.n != 0 && line->parts.at[line->parts.n - 1].step >= step)
         return;
     const struct lbm_state *state = lbm_line_get(line, step);
-    struct lbm_part part = {step, lbm_alloc(1, value_size(steps))};
+    struct lbm_part part = {step, lbm_alloc(1, steps->value_size)};
     if (part.value == NULL || lbm_vec_push(&line->parts, part) != LBM_OK) {
         free(part.value);
         lbm_steps_fail(steps, LBMAP_E_NOMEM, "no memory for what vertex %u contributes", line->vertex);
@@ -236,43 +229,6 @@ lbm_reduce_contribute(struct lbm_steps *steps, struct lbm_line *line)
     program->contribute(program->context, line->vertex, state->bytes, state->len, part.value);
     drop_old(steps, line);
     send_part(steps, steps->collector, line->vertex, step, part.value);
-}
-
-void
-lbm_reduce_clear(struct lbm_line *line)
-{
-    for (size_t i = 0; i < line->parts.n; i++)
-        free(line->parts.at[i].value);
-    line->parts.n = 0;
-}
-
-void
-lbm_reduce_pack(const struct lbm_steps *steps, const struct lbm_line *line, struct lbm_buf *buf)
-{
-    lbm_put32(buf, (uint32_t)line->parts.n);
-    for (size_t i = 0; i < line->parts.n; i++) {
-        lbm_put64(buf, line->parts.at[i].step);
-        lbm_buf_put(buf, line->parts.at[i].value, value_size(steps));
-    }
-}
-
-enum lbm_err
-lbm_reduce_unpack(const struct lbm_steps *steps, struct lbm_line *line, struct lbm_reader *reader)
-{
-    uint32_t n = lbm_get32(reader);
-    lbm_reduce_clear(line);
-    for (uint32_t i = 0; i < n; i++) {
-        uint64_t step = lbm_get64(reader);
-        const uint8_t *value = lbm_get_bytes(reader, value_size(steps));
-        if (value == NULL)
-            return LBM_E_CORRUPT;
-        struct lbm_part part = {step, lbm_copy(value, value_size(steps), 1)};
-        if (part.value == NULL || lbm_vec_push(&line->parts, part) != LBM_OK) {
-            free(part.value);
-            return LBM_E_NOMEM;
-        }
-    }
-    return reader->failed ? LBM_E_CORRUPT : LBM_OK;
 }
 
 /* ---- what is missing ----------------------------------------------------------------------------------- */

@@ -96,7 +96,7 @@ make_first(struct lbm_steps *steps, struct lbm_line *line)
     const struct lbmap_steps *program = &steps->program;
     struct lbm_state *state = lbm_state_new(NULL, program->state_size, program->state_size);
     lbm_line_begin(line, 0);
-    lbm_reduce_clear(line);
+    lbm_line_clear_parts(line);
     if (state != NULL) {
         program->init(program->context, line->vertex, state->bytes);
         if (program->length != NULL)
@@ -118,7 +118,7 @@ lbm_steps_on_acquire(void *context, uint32_t vertex, uint64_t token, const struc
     if (payload->len == 0) {
         make_first(steps, line);
     } else {
-        enum lbm_err err = lbm_line_unpack(steps, line, payload);
+        enum lbm_err err = lbm_line_unpack(line, payload, steps->program.state_size, steps->value_size);
         if (err == LBM_E_CORRUPT)
             lbm_steps_fail(
                 steps, LBMAP_E_CORRUPT,
@@ -191,7 +191,7 @@ lbm_steps_on_release(void *context, uint32_t vertex, uint64_t token, struct lbma
     if (line == NULL)
         return;
     lbm_steps_drop_old(steps, line);
-    lbm_line_pack(steps, line, &buf);
+    lbm_line_pack(line, steps->value_size, &buf);
     if (buf.failed || lbm_vec_push(&steps->payloads, buf) != LBM_OK)
         lbm_buf_free(&buf); /* it goes on from its checkpoint */
     else

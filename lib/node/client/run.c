@@ -43,17 +43,17 @@ may_start(struct lbm_node *node, const struct client *client, const struct lbm_j
     const char *refusal = lbm_application_programs_refusal(node, entry, text, sizeof text);
     if (client->is_remote)
         lbm_core_reply_error(node, client->id, client->request, LBM_E_DENIED,
-                             "a program is run from one of the hosts: user %" PRIu32
-                             " asks from another machine",
+                             "user %" PRIu32
+                             " may not run programs from another machine; ask the daemon of its own one",
                              client->uid);
     else if (client->uid != entry->owner)
         lbm_core_reply_error(node, client->id, client->request, LBM_E_DENIED,
-                             "job %s is user %" PRIu32
-                             "'s, and a program runs as the owner of its job: user %" PRIu32
-                             " cannot run one for it",
-                             entry->name, entry->owner, client->uid);
+                             "user %" PRIu32
+                             " may not run a program for job %s: it would run as the owner, user %" PRIu32
+                             "; ask that user",
+                             client->uid, entry->name, entry->owner);
     else if (refusal != NULL)
-        lbm_core_reply_error(node, client->id, client->request, LBM_E_DENIED, "host %" PRIu32 ": %s",
+        lbm_core_reply_error(node, client->id, client->request, LBM_E_UNSUPPORTED, "host %" PRIu32 ": %s",
                              node->host, refusal);
     else if (lbm_application_is_finished(node, entry->job))
         lbm_core_reply_error(node, client->id, client->request, LBM_E_STATE,
