@@ -218,10 +218,10 @@ lbm_application_watch_timer(struct lbm_node *node)
         const struct lbm_job_entry *entry = lbm_view_job(&node->view, watch->job);
         int is_stopped = entry == NULL || entry->run.view != watch->run || entry->run.arguments == 0;
         const struct standing s = look_at(node, watch);
-        int is_quiet = s.n_running == 0 && (is_stopped || s.n_ended + s.n_failed + s.n_refused != 0);
-        if (!is_quiet || watch->quiet_us == 0)
-            watch->quiet_us = is_quiet ? node->now_us : 0;
-        if (!is_quiet || (!is_stopped && node->now_us - watch->quiet_us < RUN_QUIET_US)) {
+        int is_over = s.n_running == 0 && (is_stopped || s.n_ended + s.n_failed + s.n_refused != 0);
+        if (!is_over || watch->over_us == 0)
+            watch->over_us = is_over ? node->now_us : 0;
+        if (!is_over || (!is_stopped && node->now_us - watch->over_us < RUN_OVER_US)) {
             i++;
             continue;
         }
@@ -237,8 +237,8 @@ lbm_application_watch_deadline(const struct lbm_node *node)
 {
     int64_t when = INT64_MAX;
     for (size_t i = 0; i < node->watches.n; i++)
-        if (node->watches.at[i].quiet_us != 0 && node->watches.at[i].quiet_us + RUN_QUIET_US < when)
-            when = node->watches.at[i].quiet_us + RUN_QUIET_US;
+        if (node->watches.at[i].over_us != 0 && node->watches.at[i].over_us + RUN_OVER_US < when)
+            when = node->watches.at[i].over_us + RUN_OVER_US;
     if (node->unwatched_us != 0 && node->unwatched_us + RUN_UNWATCHED_US > node->now_us &&
         node->unwatched_us + RUN_UNWATCHED_US < when)
         when = node->unwatched_us + RUN_UNWATCHED_US;

@@ -139,7 +139,7 @@ end(struct lbm_node *node, struct program *program)
 }
 
 static int
-takes_part(const struct lbm_node *node)
+participates(const struct lbm_node *node)
 {
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
     return self != NULL && self->incarnation == node->incarnation && lbm_view_participates(self) &&
@@ -149,7 +149,7 @@ takes_part(const struct lbm_node *node)
 void
 lbm_application_programs_timer(struct lbm_node *node)
 {
-    int is_here = takes_part(node);
+    int is_here = participates(node);
     for (size_t i = 0; i < node->programs.n && node->failed == LBM_OK;) {
         struct program *program = &node->programs.at[i];
         const struct lbm_job_entry *entry = lbm_view_job(&node->view, program->job);

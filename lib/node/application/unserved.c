@@ -113,7 +113,7 @@ look(struct lbm_node *node, const struct lbm_job_entry *entry, struct job *job)
 
 /* Nonzero if there is nothing to look at, as where no programs talk to each other. */
 static int
-is_quiet(const struct lbm_node *node)
+has_nothing(const struct lbm_node *node)
 {
     for (size_t i = 0; i < node->view.jobs.n; i++)
         if (node->view.jobs.at[i].run.arguments != 0)
@@ -124,7 +124,7 @@ is_quiet(const struct lbm_node *node)
 void
 lbm_application_unserved_timer(struct lbm_node *node)
 {
-    if (is_quiet(node) || !lbm_local_is_alive(node))
+    if (has_nothing(node) || !lbm_local_is_alive(node))
         return;
     for (size_t i = 0; i < node->view.jobs.n && node->failed == LBM_OK; i++) {
         struct job *job = lbm_local_job(node, node->view.jobs.at[i].job);

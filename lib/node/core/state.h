@@ -182,7 +182,7 @@ struct program {
 struct run_watch {
     uint64_t client, request, job, run;
     uint64_t unread;  /* bytes that it was sent, and may not have read */
-    int64_t quiet_us; /* no program runs, or is to: since then; 0: one does */
+    int64_t over_us; /* no program runs, or is to: since then; 0: one does */
 };
 
 /* What others leave of the processors. */

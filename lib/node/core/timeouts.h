@@ -78,7 +78,7 @@ enum {
     PROGRAM_AGAIN_MOST_US = 8000000,
     PROGRAM_QUICK_US = 10000000, /* it has died soon if it lived no longer */
     RUN_UNWATCHED_US = 10000000, /* for a client to come back that watches a run: then it is ended */
-    RUN_QUIET_US = 2000000, /* where no program runs for so long all are over: hosts tell what they run every 2 s */
+    RUN_OVER_US = 2000000, /* where no program runs for so long all are over: hosts tell what they run every 2 s */
     PAIR_MOVING_US =
         RELEASE_US + PAIR_HANDOFF_US, /* while a partner that is alive waits for an application */
     FIN_RETRY_US = 5000000,
