@@ -21,8 +21,9 @@
 #include "daemon/sandbox.h"
 
 enum {
-    STOP_MS = 3000, /* for a program to end in order */
-    LOOK_MS = 100,  /* between looks at what is to be ended */
+    STOP_MS = 3000,       /* for a program to end in order */
+    LOOK_MS = 100,        /* between looks at what is to be ended */
+    LOOK_BYTES = 1 << 20, /* of output in that time: what is beyond waits, and its program with it */
 };
 
 struct lbm_programs_process {
@@ -55,6 +56,8 @@ struct runner {
     LBM_VEC(struct child) children;
     struct lbm_programs_report pending; /* not taken yet */
     size_t pending_len;                 /* 0: there is none */
+    int64_t since_ms;                   /* output is counted since then */
+    size_t bytes;                       /* that much has come */
 };
 
 static int64_t
@@ -177,6 +180,7 @@ pass_output(struct runner *runner, struct child *child)
             close_pipe(&child->output);
         return 0;
     }
+    runner->bytes += (size_t)n;
     runner->pending.id = child->id;
     runner->pending.has_ended = 0;
     report(runner, (uint32_t)n);
@@ -205,7 +209,11 @@ static void
 pass_on(struct runner *runner)
 {
     int is_more = 1;
-    while (is_more && flush(runner)) {
+    if (now_ms() - runner->since_ms >= LOOK_MS) {
+        runner->since_ms = now_ms();
+        runner->bytes = 0;
+    }
+    while (is_more && runner->bytes < LOOK_BYTES && flush(runner)) {
         is_more = 0;
         for (size_t i = 0; i < runner->children.n && runner->pending_len == 0; i++) {
             if (pass_output(runner, &runner->children.at[i])) {
@@ -228,7 +236,9 @@ await(struct runner *runner)
     nfds_t n = 1;
     if (runner->pending_len != 0)
         polled[0].events |= POLLOUT;
-    for (size_t i = 0; i < runner->children.n && n < POLLED_MAX && runner->pending_len == 0; i++)
+    for (size_t i = 0;
+         i < runner->children.n && n < POLLED_MAX && runner->pending_len == 0 && runner->bytes < LOOK_BYTES;
+         i++)
         if (runner->children.at[i].output >= 0)
             polled[n++] = (struct pollfd){.fd = runner->children.at[i].output, .events = POLLIN};
     (void)poll(polled, n, runner->children.n != 0 ? LOOK_MS : -1);

@@ -55,7 +55,7 @@ struct lbmap_step {
     const struct lbmap_neighbour *neighbour; /* [degree], by vertex */
     size_t degree;
     const void *value;   /* [value_size] of the whole job; NULL: there is none yet */
-    uint64_t value_step; /* taken after so many steps of every vertex */
+    uint64_t value_step; /* steps that every vertex had done when it was taken */
 };
 
 /* A program. Functions are called by lbmap_steps alone, in the thread that called it; they must not call it,

@@ -209,8 +209,8 @@ void lbm_steps_on_peer_down(void *context, uint32_t host);
 
 /* How many contributions of a vertex are kept. */
 uint64_t lbm_reduce_periods(const struct lbmap_steps *program, uint64_t window);
-/* The value that a vertex sees which has done that many steps, or NULL. Out: *at, taken after so many; 0:
- * none yet. */
+/* The value that a vertex sees which has done that many steps, or NULL. Out: *at, the step it was taken
+ * after; 0: none yet. */
 const void *lbm_reduce_value(const struct lbm_steps *steps, uint64_t step, uint64_t *at);
 int lbm_reduce_is_there(const struct lbm_steps *steps, uint64_t step); /* or none is needed */
 /* An own line has done another step. */

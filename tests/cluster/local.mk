@@ -13,7 +13,7 @@ cluster_scripts = tests/cluster/adapt.sh tests/cluster/api.sh tests/cluster/appr
 	tests/cluster/own_files.sh tests/cluster/owners_check.sh tests/cluster/parallel.sh tests/cluster/places.sh \
 	tests/cluster/policy.sh tests/cluster/promote.sh tests/cluster/python.sh tests/cluster/reach.sh \
 	tests/cluster/remote.sh tests/cluster/renew.sh \
-	tests/cluster/rights.sh tests/cluster/rogue.sh tests/cluster/rtt.sh tests/cluster/run.sh tests/cluster/slow.sh \
+	tests/cluster/rights.sh tests/cluster/rogue.sh tests/cluster/rtt.sh tests/cluster/run.sh tests/cluster/run_users.sh tests/cluster/slow.sh \
 	tests/cluster/talk.sh tests/cluster/throttle.sh tests/cluster/tls.sh tests/cluster/tls_refused.sh \
 	tests/cluster/tokens.sh tests/cluster/trace.sh tests/cluster/truth.sh
 dist_check_SCRIPTS += $(cluster_scripts)
