@@ -42,7 +42,8 @@ extern "C" {
 struct lbmap_neighbour {
     uint32_t vertex;
     uint32_t weight;   /* of the edge */
-    const void *state; /* [size] its state after as many steps; aligned for any type */
+    const void *state; /* [size] its state after as many steps, or what it shares of it (`share`); aligned for
+                          any type */
     size_t size;       /* bytes */
 };
 
@@ -113,6 +114,13 @@ struct lbmap_steps {
     /* The value of the job after that many steps, in all programs, in growing order; some may be left out,
      * and after a loss some may come again in a program that was started again. The last one may not come. */
     void (*reduced)(void *context, uint64_t step, const void *value);
+
+    /* What neighbours see of a state in their steps: less to send where a state is large, such as a block of
+     * cells of which neighbours need the border. Together, or not at all; the same in all programs.
+     * In: state [size]. Out: shared [share_size], all 0 before. Value: bytes that are used, up to share_size.
+     */
+    size_t share_size; /* 0: all of it */
+    size_t (*share)(void *context, uint32_t vertex, const void *state, size_t size, void *shared);
 };
 
 /* A random number that depends on nothing but its arguments: 64 bits, each 0 or 1 as often. Steps that take

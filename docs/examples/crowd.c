@@ -12,8 +12,11 @@
 #include <lbmap_steps.h>
 
 struct place {
-    int64_t people;
-    uint32_t ways; /* neighbours; 0 before the first step */
+    struct view { /* what neighbours see */
+        int64_t people;
+        uint32_t ways; /* neighbours; 0 before the first step */
+    } view;
+    int64_t came; /* so far */
 };
 
 struct census {
@@ -26,12 +29,12 @@ static void
 gather(void *context, uint32_t vertex, void *state)
 {
     (void)context;
-    ((struct place *)state)->people = vertex % 16 == 0 ? 1600 : 0;
+    ((struct place *)state)->view.people = vertex % 16 == 0 ? 1600 : 0;
 }
 
 /* How many go from a vertex to another in a step: both ends work it out. */
 static int64_t
-going(uint32_t from, uint32_t to, uint64_t step, const struct place *place, const struct census *all)
+going(uint32_t from, uint32_t to, uint64_t step, const struct view *place, const struct census *all)
 {
     if (place->ways == 0)
         return 0;
@@ -46,10 +49,20 @@ wander(void *context, const struct lbmap_step *s, void *after)
     const struct place *own = s->state;
     struct place *next = after;
     (void)context;
-    *next = (struct place){own->people, (uint32_t)s->degree};
-    for (size_t i = 0; i < s->degree; i++)
-        next->people += going(s->neighbour[i].vertex, s->vertex, s->step, s->neighbour[i].state, s->value) -
-                        going(s->vertex, s->neighbour[i].vertex, s->step, own, s->value);
+    *next = (struct place){{own->view.people, (uint32_t)s->degree}, own->came};
+    for (size_t i = 0; i < s->degree; i++) {
+        int64_t in = going(s->neighbour[i].vertex, s->vertex, s->step, s->neighbour[i].state, s->value);
+        next->view.people += in - going(s->vertex, s->neighbour[i].vertex, s->step, &own->view, s->value);
+        next->came += in;
+    }
+}
+
+static size_t
+show(void *context, uint32_t vertex, const void *state, size_t size, void *shared)
+{
+    (void)context, (void)vertex, (void)size;
+    *(struct view *)shared = ((const struct place *)state)->view;
+    return sizeof(struct view);
 }
 
 static void
@@ -57,7 +70,7 @@ count(void *context, uint32_t vertex, const void *state, size_t size, void *valu
 {
     struct census *census = value;
     (void)context, (void)vertex, (void)size;
-    census->people = census->fullest = ((const struct place *)state)->people;
+    census->people = census->fullest = ((const struct place *)state)->view.people;
 }
 
 static void
@@ -83,8 +96,10 @@ tell(void *context, uint64_t step, const void *value)
 static void
 write_one(void *context, uint32_t vertex, const void *state, size_t size)
 {
-    FILE *file = size == sizeof(struct place) ? fopen(context, vertex == 0 ? "w" : "a") : NULL;
-    if (file == NULL || fprintf(file, "%lld\n", (long long)((const struct place *)state)->people) < 0 ||
+    const struct place *place = state;
+    FILE *file = size == sizeof *place ? fopen(context, vertex == 0 ? "w" : "a") : NULL;
+    if (file == NULL ||
+        fprintf(file, "%lld %lld\n", (long long)place->view.people, (long long)place->came) < 0 ||
         fclose(file) != 0)
         perror(context);
 }
@@ -96,6 +111,7 @@ main(int argc, char **argv)
     struct lbmap_steps crowd = {.size = sizeof crowd, .state_size = sizeof(struct place)};
     crowd.init = gather, crowd.step = wander, crowd.result = write_one;
     crowd.every = 10, crowd.value_size = sizeof(struct census);
+    crowd.share_size = sizeof(struct view), crowd.share = show;
     crowd.contribute = count, crowd.combine = add, crowd.reduced = tell;
     if (argc >= 4 && argc <= 5) {
         crowd.job = argv[1], crowd.steps = strtoull(argv[2], NULL, 10), crowd.context = argv[3];

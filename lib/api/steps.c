@@ -55,7 +55,8 @@ make_next(struct lbm_steps *steps, const struct lbm_line *line)
     const struct lbmap_steps *program = &steps->program;
     uint64_t at = lbm_line_step(line);
     const struct lbm_state *own = lbm_line_get(line, at);
-    struct lbm_state *state = lbm_state_new(NULL, program->state_size, program->state_size);
+    struct lbm_state *state =
+        lbm_state_new(NULL, program->state_size, program->state_size, program->share_size);
     steps->views.n = 0;
     if (state == NULL || lbm_vec_reserve(&steps->views, line->edges.n) != LBM_OK) {
         free(state);
@@ -65,8 +66,8 @@ make_next(struct lbm_steps *steps, const struct lbm_line *line)
         const struct lbm_edge *edge = &line->edges.at[i];
         const struct lbm_state *other = lbm_line_get(edge->to, at);
         LBM_ASSERT(other != NULL);
-        steps->views.at[steps->views.n++] =
-            (struct lbmap_neighbour){edge->to->vertex, edge->weight, other->bytes, other->len};
+        steps->views.at[steps->views.n++] = (struct lbmap_neighbour){
+            edge->to->vertex, edge->weight, other->bytes + other->shared_at, other->shared_len};
     }
     struct lbmap_step step = {line->vertex,   at,   own->bytes, own->len, steps->views.at,
                               steps->views.n, NULL, 0};
@@ -77,6 +78,8 @@ make_next(struct lbm_steps *steps, const struct lbm_line *line)
     if (state->len > program->state_size)
         lbm_steps_fail(steps, LBMAP_E_RANGE, "vertex %u: a state of %zu bytes, state_size is %zu",
                        line->vertex, state->len, program->state_size);
+    else
+        lbm_steps_share(steps, line->vertex, state);
     return state;
 }
 
@@ -278,6 +281,10 @@ check(struct lbm_steps *steps, const struct lbmap_steps *program)
     else if (program->keep > most)
         lbm_steps_fail(steps, LBMAP_E_RANGE, "keep is %u: with states of %zu bytes it is %u at most",
                        program->keep, program->state_size, (unsigned)most);
+    if ((steps->program.share_size != 0) != (steps->program.share != NULL) ||
+        steps->program.share_size > LBMAP_PAYLOAD_MAX)
+        lbm_steps_fail(steps, LBMAP_E_RANGE, "share_size is %zu: with share it is 1 to %d, without it 0",
+                       steps->program.share_size, LBMAP_PAYLOAD_MAX);
     if (steps->program.keep == 0)
         steps->program.keep = most < KEEP_DEFAULT ? (uint32_t)most : KEEP_DEFAULT;
     steps->window = 3 * (uint64_t)steps->program.keep + 1;

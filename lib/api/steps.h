@@ -18,6 +18,7 @@
 
 struct lbm_state {
     size_t len;
+    size_t shared_at, shared_len; /* what neighbours see, in `bytes`; of another host's that is all */
     _Alignas(16) uint8_t bytes[];
 };
 
@@ -122,13 +123,14 @@ void lbm_line_drop(struct lbm_line *line, uint64_t lo);    /* states before lo; 
 const struct lbm_state *lbm_line_get(const struct lbm_line *line, uint64_t step); /* or NULL */
 /* Append the next state; takes it. Errors: LBM_E_NOMEM, then it is the caller's. */
 enum lbm_err lbm_line_push(struct lbm_line *line, struct lbm_state *state) LBM_MUST_CHECK;
-/* A state of len bytes, with room for room; NULL: memory is short. */
-struct lbm_state *lbm_state_new(const void *bytes, size_t len, size_t room);
+/* A state of len bytes, with room for room, and for what it shares if that is not all; neighbours see all of
+ * it until lbm_steps_share. NULL: memory is short. */
+struct lbm_state *lbm_state_new(const void *bytes, size_t len, size_t room, size_t share_size);
 /* The payload of an own line; with contributions, if value_size is not 0. Errors: buf->failed. */
 void lbm_line_pack(const struct lbm_line *line, size_t value_size, struct lbm_buf *buf);
 /* Errors: LBM_E_CORRUPT, LBM_E_NOMEM; the line is empty then. */
 enum lbm_err lbm_line_unpack(struct lbm_line *line, const struct lbmap_payload *payload, size_t state_max,
-                             size_t value_size) LBM_MUST_CHECK;
+                             size_t share_size, size_t value_size) LBM_MUST_CHECK;
 void lbm_line_clear_parts(struct lbm_line *line);
 
 /* ---- steps_mail.c ---- */
@@ -161,6 +163,9 @@ void lbm_mail_flush(struct lbm_steps *steps);
 void lbm_mail_take(struct lbm_steps *steps, uint32_t host, const uint8_t *bytes, size_t n);
 
 /* ---- steps_vertices.c ---- */
+
+/* A state of an own vertex is complete: work out what neighbours see of it. */
+void lbm_steps_share(struct lbm_steps *steps, uint32_t vertex, struct lbm_state *state);
 
 int lbm_steps_is_done(const struct lbm_steps *steps, const struct lbm_line *line); /* an own one: all steps */
 /* Put an own line into the queue of those that can do a step, if it can. */

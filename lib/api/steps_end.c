@@ -165,7 +165,7 @@ lbm_steps_tell(struct lbm_steps *steps, int64_t now_ms)
             continue;
         }
         const struct lbm_state *last = lbm_line_get(line, lbm_line_step(line));
-        lbm_steps_collect(steps, here, line->vertex, lbm_state_new(last->bytes, last->len, last->len));
+        lbm_steps_collect(steps, here, line->vertex, lbm_state_new(last->bytes, last->len, last->len, 0));
         line->told_ms = INT64_MAX;
     }
 }

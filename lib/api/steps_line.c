@@ -97,13 +97,16 @@ lbm_line_push(struct lbm_line *line, struct lbm_state *state)
 }
 
 struct lbm_state *
-lbm_state_new(const void *bytes, size_t len, size_t room)
+lbm_state_new(const void *bytes, size_t len, size_t room, size_t share_size)
 {
     LBM_ASSERT(len <= room);
-    struct lbm_state *state = lbm_alloc(1, sizeof *state + room);
+    size_t aligned = (room + 15) / 16 * 16;
+    struct lbm_state *state = lbm_alloc(1, sizeof *state + (share_size != 0 ? aligned + share_size : room));
     if (state == NULL)
         return NULL;
     state->len = len;
+    state->shared_at = share_size != 0 ? aligned : 0;
+    state->shared_len = len;
     if (bytes != NULL)
         memcpy(state->bytes, bytes, len);
     return state;
@@ -162,7 +165,7 @@ lbm_line_pack(const struct lbm_line *line, size_t value_size, struct lbm_buf *bu
 
 enum lbm_err
 lbm_line_unpack(struct lbm_line *line, const struct lbmap_payload *payload, size_t state_max,
-                size_t value_size)
+                size_t share_size, size_t value_size)
 {
     struct lbm_reader reader = {payload->bytes, payload->len, 0};
     lbm_line_begin(line, 0);
@@ -178,7 +181,8 @@ lbm_line_unpack(struct lbm_line *line, const struct lbmap_payload *payload, size
         struct lbm_state *state = NULL;
         if (bytes == NULL || len > state_max)
             err = LBM_E_CORRUPT;
-        else if ((state = lbm_state_new(bytes, len, len)) == NULL || lbm_line_push(line, state) != LBM_OK)
+        else if ((state = lbm_state_new(bytes, len, len, share_size)) == NULL ||
+                 lbm_line_push(line, state) != LBM_OK)
             err = LBM_E_NOMEM;
         if (err != LBM_OK)
             free(state);

@@ -33,7 +33,7 @@ step_all(const struct mesh *mesh, uint64_t step, const struct census *all, const
         size_t degree = mesh->first[v + 1] - mesh->first[v];
         for (size_t i = 0; i < degree && i < DEGREE_MAX; i++) {
             uint32_t u = mesh->neighbour[mesh->first[v] + i];
-            neighbours[i] = (struct lbmap_neighbour){u, 1, &before[u], sizeof *before};
+            neighbours[i] = (struct lbmap_neighbour){u, 1, &before[u].view, sizeof before[u].view};
         }
         const struct lbmap_step s = {v, step, &before[v], sizeof *before, neighbours, degree, all, 0};
         wander(NULL, &s, &after[v]);
@@ -66,7 +66,7 @@ main(int argc, char **argv)
         after = swap;
     }
     for (size_t v = 0; v < mesh.n; v++)
-        printf("%lld\n", (long long)before[v].people);
+        printf("%lld %lld\n", (long long)before[v].view.people, (long long)before[v].came);
     free(before);
     free(after);
     free(mesh.first);

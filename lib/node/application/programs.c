@@ -210,7 +210,7 @@ has_ended(struct lbm_node *node, struct program *program, uint32_t status, const
     }
     describe(status, why, text, sizeof text);
     program->quick = node->now_us - program->since_us < PROGRAM_QUICK_US ? program->quick + 1 : 1;
-    for (uint32_t i = 0; i < program->quick && pause_us < PROGRAM_AGAIN_MOST_US; i++)
+    for (uint32_t i = 0; i < program->quick && i < QUICK_MAX; i++)
         pause_us *= 2;
     if (is_over)
         state = LBM_PROGRAM_ENDED;

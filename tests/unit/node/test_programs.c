@@ -264,13 +264,31 @@ one_that_has_lived_long_begins_with_a_short_pause_again(void **state)
 }
 
 static void
+one_that_dies_after_nine_seconds_is_given_up_too(void **state)
+{
+    struct scene *scene = *state;
+    begin(scene);
+    for (int i = 0; i < 5; i++) {
+        pass(scene, 9 * SECOND, 0);
+        forget(scene);
+        ends(scene, 1, "");
+        expect(scene, i < 4 ? "WAITS; " : "FAILED; ");
+        scene->b.now_us += 4 * SECOND;
+        step(scene, &(struct lbm_event){.kind = LBM_EVENT_TIMER});
+        forget(scene);
+    }
+}
+
+static void
 one_that_cannot_be_executed_is_given_up_at_once(void **state)
 {
     struct scene *scene = *state;
     begin(scene);
     ends(scene, 127, "prog cannot be executed");
     expect(scene, "FAILED; ");
-    pass(scene, 3 * SECOND, 0);
+    pass(scene, SECOND + SECOND / 2, 0); /* others may have yet to begin */
+    assert_null(strstr(scene->told.at != NULL ? scene->told.at : "", "over"));
+    pass(scene, SECOND + SECOND / 2, 0);
     assert_non_null(strstr(scene->told.at, "6: over, status 127; "));
 }
 
@@ -323,6 +341,29 @@ proposed_ends(const struct scene *scene)
     return n;
 }
 
+/* What a client does not read is lost from 8 MiB on, until it has read. */
+static void
+a_client_that_does_not_read_loses_output(void **state)
+{
+    struct scene *scene = *state;
+    char text[LBM_OUTPUT_BYTES_MAX + 1];
+    memset(text, 'x', LBM_OUTPUT_BYTES_MAX);
+    text[LBM_OUTPUT_BYTES_MAX] = '\0';
+    begin(scene);
+    for (int i = 0; i <= 512; i++) {
+        writes(scene, text);
+        assert_true(scene->told.len > LBM_OUTPUT_BYTES_MAX);
+        forget(scene);
+    }
+    writes(scene, text);
+    expect(scene, "");
+    struct lbm_event read = {.kind = LBM_EVENT_CLIENT_READ};
+    read.as.client = WATCHER;
+    step(scene, &read);
+    writes(scene, "y");
+    expect(scene, "6: host 0 writes \"y\" after 16384 lost; ");
+}
+
 static void
 a_run_ends_on_request_and_when_nobody_watches(void **state)
 {
@@ -343,6 +384,8 @@ a_run_ends_on_request_and_when_nobody_watches(void **state)
     step(scene, &gone);
     pass(scene, 9 * SECOND, 0);
     assert_int_equal(proposed_ends(scene), 0);
+    while (scene->b.node->appends.n != 0) /* this log does not go on */
+        free(scene->b.node->appends.at[--scene->b.node->appends.n].command);
     pass(scene, 2 * SECOND, 0);
     assert_true(proposed_ends(scene) != 0);
 }
@@ -399,6 +442,8 @@ main(void)
     const struct CMUnitTest tests[] = {
         ON_SCENE(a_program_is_started_again_ever_later_and_given_up),
         ON_SCENE(one_that_has_lived_long_begins_with_a_short_pause_again),
+        ON_SCENE(one_that_dies_after_nine_seconds_is_given_up_too),
+        ON_SCENE(a_client_that_does_not_read_loses_output),
         ON_SCENE(one_that_cannot_be_executed_is_given_up_at_once),
         ON_SCENE(output_goes_to_the_client_and_what_is_lost_is_told),
         ON_SCENE(a_run_ends_on_request_and_when_nobody_watches),
