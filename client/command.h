@@ -18,7 +18,8 @@ extern const struct lbm_command lbm_command_join, lbm_command_drain, lbm_command
     lbm_command_maintain;
 extern const struct lbm_command lbm_command_set, lbm_command_explain, lbm_command_trace;
 extern const struct lbm_command lbm_command_network, lbm_command_init, lbm_command_token, lbm_command_enroll;
-extern const struct lbm_command lbm_command_revoke, lbm_command_pki, lbm_command_approve, lbm_command_recover;
+extern const struct lbm_command lbm_command_revoke, lbm_command_pki, lbm_command_approve, lbm_command_recover,
+    lbm_command_run;
 extern const struct lbm_command lbm_command_backup, lbm_command_restore, lbm_command_payloads;
 
 /* The forms of a host spec, for --hosts of every command. */

@@ -43,6 +43,19 @@ add_state(json_t *object, const Lbm__JobEntry *job)
     json_object_set_new(object, "imbalance_text", json_string(text));
 }
 
+/* Where programs work on the job, or are run. */
+static void
+add_programs(json_t *object, const Lbm__JobEntry *job)
+{
+    json_t *programs = json_array();
+    for (size_t i = 0; i < job->n_program_host; i++)
+        json_array_append_new(programs, json_pack("{s:i, s:b, s:s, s:s}", "host", (int)job->program_host[i],
+                                                  "works", (int)job->program_serves[i], "state",
+                                                  job->program_state[i], "why", job->program_why[i]));
+    json_object_set_new(object, "runs_program", json_boolean(job->program_runs));
+    json_object_set_new(object, "programs", programs);
+}
+
 json_t *
 lbm_job_object(const Lbm__JobEntry *job)
 {
@@ -71,6 +84,8 @@ lbm_job_object(const Lbm__JobEntry *job)
         gates_object(job->gates), "missing", missing, "hosts", hosts);
     if (object != NULL)
         add_state(object, job);
+    if (object != NULL)
+        add_programs(object, job);
     return object;
 }
 

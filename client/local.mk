@@ -17,7 +17,7 @@ client_libclient_a_SOURCES = lib/api/call.c lib/api/call.h client/approve.c clie
 	client/output.c client/output.h client/pins.c client/pins.h client/pki.c client/pki_key.c client/pki_key.h \
 	client/plan.c client/policy.c client/policy.h \
 	client/process.c client/process.h client/progress.c client/progress.h client/recover.c client/remap.c client/remap.h \
-	client/report.c client/report.h client/restore.c client/setup.c client/setup.h client/specs.c client/status.c client/submit.c \
+	client/report.c client/report.h client/restore.c client/run.c client/setup.c client/setup.h client/specs.c client/status.c client/submit.c \
 	client/table.c client/table.h \
 	client/trace.c client/trace_gather.c client/trace_gather.h client/trace_guest.c client/trace_guest.h client/upload.c client/upload.h \
 	client/wait.c

@@ -21,6 +21,7 @@ static const struct lbm_command *const commands[] = {
     &lbm_command_jobs,
     &lbm_command_submit,
     &lbm_command_wait,
+    &lbm_command_run,
     &lbm_command_map,
     &lbm_command_locate,
     &lbm_command_plot,

@@ -164,6 +164,21 @@ carry_ensemble(struct loop *loop, struct lbm_effect *effect)
         lbm_ensemble_set(loop->ensemble, &effect->as.ensemble.is, effect->as.ensemble.tends);
 }
 
+static void
+carry_program(struct loop *loop, struct lbm_effect *effect)
+{
+    struct lbm_programs_process *programs = loop->config.programs;
+    enum lbm_err err = programs == NULL ? LBM_E_IO
+                       : effect->as.program.program == NULL
+                           ? lbm_programs_end(programs, effect->as.program.id)
+                           : lbm_programs_start(programs, effect->as.program.program);
+    if (err != LBM_OK) {
+        lbm_log(LBM_NOTE_ERROR, "the process that runs programs is gone");
+        loop_fail(loop);
+    }
+    free(effect->as.program.program);
+}
+
 static void (*const carriers[LBM_EFFECT_COUNT])(struct loop *, struct lbm_effect *) = {
     [LBM_EFFECT_PERSIST] = carry_persist,
     [LBM_EFFECT_SEND] = carry_send,
@@ -177,6 +192,7 @@ static void (*const carriers[LBM_EFFECT_COUNT])(struct loop *, struct lbm_effect
     [LBM_EFFECT_LOG_COMPACT] = carry_log_compact,
     [LBM_EFFECT_LOG_BEGIN] = carry_log_begin,
     [LBM_EFFECT_ENSEMBLE] = carry_ensemble,
+    [LBM_EFFECT_PROGRAM] = carry_program,
 };
 
 void

@@ -202,7 +202,8 @@ lbm_etcd_compact_body(const char *prefix, uint64_t index, const uint8_t *view, s
 char *
 lbm_etcd_part_body(const char *prefix, uint64_t index, uint64_t part, const uint8_t *bytes, size_t len)
 {
-    return dumped(json_pack("{s:o, s:o}", "key", part_key(prefix, index, part), "value", encoded(bytes, len)));
+    return dumped(
+        json_pack("{s:o, s:o}", "key", part_key(prefix, index, part), "value", encoded(bytes, len)));
 }
 
 char *

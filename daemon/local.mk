@@ -7,7 +7,8 @@ daemon_libdaemon_a_SOURCES = daemon/accept_rate.c daemon/accept_rate.h daemon/ac
 	daemon/ensemble.h daemon/ensemble_internal.h daemon/ensemble_member.c daemon/etcd.c daemon/etcd.h \
 	daemon/etcd_message.c \
 	daemon/etcd_message.h daemon/frames.c daemon/frames.h daemon/http.c daemon/http.h daemon/inbound.c \
-	daemon/inbound.h daemon/keeper.c daemon/keeper.h daemon/lease_page.c daemon/lease_page.h daemon/listener.c \
+	daemon/inbound.h daemon/keeper.c daemon/keeper.h daemon/program_start.c \
+	daemon/program_start.h daemon/programs.c daemon/programs.h daemon/lease_page.c daemon/lease_page.h daemon/listener.c \
 	daemon/listener.h \
 	daemon/log.c daemon/log.h daemon/outgoing.c daemon/outgoing.h daemon/plan_worker.c daemon/plan_worker.h \
 	daemon/renew.c daemon/renew.h daemon/resolver.c daemon/resolver.h daemon/sandbox.c daemon/sandbox.h \
@@ -20,7 +21,7 @@ daemon_cflags = $(AM_CFLAGS) $(EVENT_CFLAGS) $(EVENT_SSL_CFLAGS) $(OPENSSL_CFLAG
 daemon_libdaemon_a_CFLAGS = $(daemon_cflags)
 $(daemon_libdaemon_a_OBJECTS) $(daemon_lbmapd_OBJECTS): $(pb_headers)
 sbin_PROGRAMS += daemon/lbmapd
-daemon_lbmapd_SOURCES = daemon/carry.c daemon/loop.c daemon/loop.h daemon/loop_internal.h daemon/main.c \
+daemon_lbmapd_SOURCES = daemon/carry.c daemon/program_reports.c daemon/loop.c daemon/loop.h daemon/loop_internal.h daemon/main.c \
 	daemon/parts.c
 daemon_lbmapd_CFLAGS = $(daemon_cflags)
 daemon_lbmapd_LDADD = daemon/libdaemon.a lib/file/libfile.a lib/threads/libthreads.a lib/store/libstore.a \

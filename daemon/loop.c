@@ -102,8 +102,8 @@ tell_ready(struct loop *loop)
     lbm_supervisor_ready(status);
 }
 
-static void
-step(struct loop *loop, struct lbm_event *event)
+void
+loop_step(struct loop *loop, struct lbm_event *event)
 {
     if (loop->stopping)
         return;
@@ -130,7 +130,7 @@ on_timer(evutil_socket_t fd, short what, void *context)
     if (read(fd, &expirations, sizeof expirations) < 0)
         return; /* set again since it fired */
     loop->armed_us = INT64_MAX;
-    step(loop, &(struct lbm_event){.kind = LBM_EVENT_TIMER});
+    loop_step(loop, &(struct lbm_event){.kind = LBM_EVENT_TIMER});
 }
 
 static int
@@ -146,25 +146,25 @@ on_message(void *context, const Lbm__Peer *message, size_t bytes)
     struct lbm_event event = {.kind = LBM_EVENT_MESSAGE};
     event.as.received.message = message;
     event.as.received.bytes = bytes;
-    step(context, &event);
+    loop_step(context, &event);
 }
 
 static void
 on_up(void *context, uint32_t host)
 {
-    step(context, &(struct lbm_event){.kind = LBM_EVENT_PEER_UP, .as.peer = host});
+    loop_step(context, &(struct lbm_event){.kind = LBM_EVENT_PEER_UP, .as.peer = host});
 }
 
 static void
 on_down(void *context, uint32_t host)
 {
-    step(context, &(struct lbm_event){.kind = LBM_EVENT_PEER_DOWN, .as.peer = host});
+    loop_step(context, &(struct lbm_event){.kind = LBM_EVENT_PEER_DOWN, .as.peer = host});
 }
 
 static void
 on_caught_up(void *context, uint32_t host)
 {
-    step(context, &(struct lbm_event){.kind = LBM_EVENT_PEER_BEHIND, .as.behind = {host, 0}});
+    loop_step(context, &(struct lbm_event){.kind = LBM_EVENT_PEER_BEHIND, .as.behind = {host, 0}});
 }
 
 static void
@@ -176,19 +176,19 @@ on_request(void *context, const struct lbm_control_client *client, const Lbm__Re
     event.as.request.access = client->access;
     event.as.request.is_remote = client->is_remote;
     event.as.request.request = request;
-    step(context, &event);
+    loop_step(context, &event);
 }
 
 static void
 on_client_read(void *context, uint64_t client)
 {
-    step(context, &(struct lbm_event){.kind = LBM_EVENT_CLIENT_READ, .as.client = client});
+    loop_step(context, &(struct lbm_event){.kind = LBM_EVENT_CLIENT_READ, .as.client = client});
 }
 
 static void
 on_gone(void *context, uint64_t client)
 {
-    step(context, &(struct lbm_event){.kind = LBM_EVENT_CLIENT_GONE, .as.client = client});
+    loop_step(context, &(struct lbm_event){.kind = LBM_EVENT_CLIENT_GONE, .as.client = client});
 }
 
 /* ---- certificates, and operators from elsewhere -------------------------------------------------------- */
@@ -249,7 +249,7 @@ on_stored(evutil_socket_t fd, short what, void *context)
     if (durable == loop->durable)
         return;
     carry_released(loop, durable);
-    step(loop, &(struct lbm_event){.kind = LBM_EVENT_PERSISTED, .as.persisted = durable});
+    loop_step(loop, &(struct lbm_event){.kind = LBM_EVENT_PERSISTED, .as.persisted = durable});
 }
 
 static void
@@ -265,7 +265,7 @@ on_planned(evutil_socket_t fd, short what, void *context)
         event.as.planned.err = result.err;
         event.as.planned.plan = result.plan;
         event.as.planned.anchored = result.anchored;
-        step(loop, &event);
+        loop_step(loop, &event);
     }
 }
 
@@ -277,7 +277,7 @@ on_log_result(void *context, uint64_t index, enum lbm_log_result result)
     struct lbm_event event = {.kind = LBM_EVENT_LOG_RESULT};
     event.as.log_result.index = index;
     event.as.log_result.result = result;
-    step(context, &event);
+    loop_step(context, &event);
 }
 
 static void
@@ -288,7 +288,7 @@ on_log_entries(void *context, uint64_t from, const struct lbm_bytes *command, si
     event.as.log_entries.command = command;
     event.as.log_entries.n = n;
     event.as.log_entries.caught_up = caught_up;
-    step(context, &event);
+    loop_step(context, &event);
 }
 
 static void
@@ -297,13 +297,13 @@ on_log_snapshot(void *context, uint64_t index, const struct lbm_bytes *view)
     struct lbm_event event = {.kind = LBM_EVENT_LOG_SNAPSHOT};
     event.as.log_snapshot.index = index;
     event.as.log_snapshot.view = *view;
-    step(context, &event);
+    loop_step(context, &event);
 }
 
 static void
 on_log_older(void *context, uint64_t index)
 {
-    step(context, &(struct lbm_event){.kind = LBM_EVENT_LOG_OLDER, .as.log_older = index});
+    loop_step(context, &(struct lbm_event){.kind = LBM_EVENT_LOG_OLDER, .as.log_older = index});
 }
 
 static void
@@ -311,7 +311,7 @@ on_ensemble(void *context, const struct lbm_ensemble_report *report)
 {
     struct lbm_event event = {.kind = LBM_EVENT_ENSEMBLE};
     event.as.ensemble = *report;
-    step(context, &event);
+    loop_step(context, &event);
 }
 
 static uint64_t
@@ -433,7 +433,7 @@ look_at_disk(struct loop *loop)
     if (fabs(used - loop->disk_used) < 0.01)
         return;
     loop->disk_used = used;
-    step(loop, &(struct lbm_event){.kind = LBM_EVENT_DISK, .as.used = used});
+    loop_step(loop, &(struct lbm_event){.kind = LBM_EVENT_DISK, .as.used = used});
 }
 
 /* A host that is at rest commits nothing: it notices here that its database is gone. */
@@ -465,7 +465,7 @@ on_look(evutil_socket_t fd, short what, void *context)
     double left =
         lbm_spare_look(loop->spare, pid, lbm_control_processes(loop->control, pid, LBM_CLIENTS_MAX));
     if (left > 0)
-        step(loop, &(struct lbm_event){.kind = LBM_EVENT_CAPACITY, .as.left = left});
+        loop_step(loop, &(struct lbm_event){.kind = LBM_EVENT_CAPACITY, .as.left = left});
 }
 
 /* ---- the loop ------------------------------------------------------------------------------------------ */
@@ -511,6 +511,8 @@ watch_all(struct loop *loop, struct lbm_diag *diag)
     enum lbm_err err = LBM_OK;
     for (size_t i = 0; i < n && err == LBM_OK; i++)
         err = watch(loop, watches[i].fd, watches[i].what, watches[i].callback, watches[i].period_us, diag);
+    if (err == LBM_OK && loop->config.programs != NULL)
+        err = watch(loop, lbm_programs_fd(loop->config.programs), EV_READ, loop_on_programs, 0, diag);
     if (err == LBM_OK && loop->spare != NULL)
         err = watch(loop, -1, 0, on_look, LOOK_US, diag);
     return err;
@@ -542,7 +544,7 @@ static void
 run(struct loop *loop, struct lbm_recovered *recovered)
 {
     char status[LBM_ADDRESS_MAX + 64];
-    step(loop, &(struct lbm_event){.kind = LBM_EVENT_START, .as.recovered = recovered});
+    loop_step(loop, &(struct lbm_event){.kind = LBM_EVENT_START, .as.recovered = recovered});
     lbm_recovered_free(recovered);
     if (loop->stopping)
         return;

@@ -9,6 +9,7 @@
 
 #include "base/numbers.h"
 #include "daemon/keeper.h"
+#include "daemon/programs.h"
 #include "daemon/settings.h"
 
 /* Exit statuses of lbmapd. */
@@ -28,9 +29,10 @@ LBM_NUMBERS_FIT(LBM_EXIT_LIST, LBM_EXIT_COUNT);
 
 struct lbm_loop_config {
     const struct lbm_settings *settings;
-    const char *settings_path; /* read again for the log level on SIGHUP */
-    struct lbm_keeper *keeper; /* starts etcd; NULL: this host runs none. Borrowed. */
-    int debug;                 /* nonzero: the log level stays debug whatever the file says */
+    const char *settings_path;             /* read again for the log level on SIGHUP */
+    struct lbm_keeper *keeper;             /* starts etcd; NULL: this host runs none. Borrowed. */
+    struct lbm_programs_process *programs; /* of jobs; NULL: this host runs none. Borrowed. */
+    int debug;                             /* nonzero: the log level stays debug whatever the file says */
 };
 
 /* Run the daemon until a signal stops it or it fails. Does not return in one case: when a plan is being

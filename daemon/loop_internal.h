@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What loop.c, carry.c and parts.c share. Nothing else includes this. */
+/* What loop.c, carry.c, parts.c and program_reports.c share. Nothing else includes this. */
 #ifndef LBM_DAEMON_LOOP_INTERNAL_H
 #define LBM_DAEMON_LOOP_INTERNAL_H
 
@@ -22,7 +22,7 @@ struct waiting {
     uint64_t connection; /* SEND: the one that stood when the node sent */
 };
 
-enum { WATCHES_MAX = 10 };
+enum { WATCHES_MAX = 11 };
 
 struct loop {
     struct lbm_loop_config config;
@@ -68,6 +68,9 @@ struct loop {
 /* The node's clock. */
 int64_t loop_boottime_us(void);
 
+/* Have the node take an event, and carry out what follows. */
+void loop_step(struct loop *loop, struct lbm_event *event);
+
 /* Stop the loop as failed. */
 void loop_fail(struct loop *loop);
 
@@ -88,6 +91,12 @@ void carry_drop(struct loop *loop);
 /* Nonzero if the log says that a host, or a certificate of a user that was made then, is believed no more.
  * context: the loop. */
 int loop_is_revoked(void *context, const struct lbm_pki_subject *subject, int64_t made_s);
+
+/* ---- program_reports.c --------------------------------------------------------------------------------- */
+
+/* What programs have written, and what has become of them: some of it, for something else may wait.
+ * context: the loop. */
+void loop_on_programs(evutil_socket_t fd, short what, void *context);
 
 /* ---- parts.c ------------------------------------------------------------------------------------------- */
 

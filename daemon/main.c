@@ -153,12 +153,14 @@ run(const struct arguments *arguments)
         if (!arguments->debug)
             lbm_log_set_level(settings.log);
         if (open_keeper(&settings, &config.keeper, &diag) == LBM_OK &&
+            lbm_programs_new(settings.programs.run, settings.control, &config.programs, &diag) == LBM_OK &&
             lbm_sandbox_enter(settings.sandbox, &diag) == LBM_OK) {
             status = lbm_loop_run(&config);
         } else {
             lbm_log_diag(LBM_NOTE_ERROR, &diag);
             status = LBM_EXIT_FAILED;
         }
+        lbm_programs_free(config.programs);
         lbm_keeper_free(config.keeper);
     }
     lbm_settings_free(&settings);

@@ -63,6 +63,9 @@ open_node(struct loop *loop, uint64_t seed, struct lbm_diag *diag)
         .n_contacts = n_contacts,
         .engine = s->log_engine == LBM_LOG_PLACE_ETCD ? LBM_LOG_ENGINE_EXTERNAL : LBM_LOG_ENGINE_LOCAL,
         .etcd = loop->config.keeper != NULL ? LBM_ETCD_ABILITY_RUNS : LBM_ETCD_ABILITY_NONE,
+        .programs = s->programs.run,
+        .uid = (uint32_t)geteuid(),
+        .program_grace_us = s->programs.grace > 0 ? (int64_t)(s->programs.grace * 1e6) : -1,
         .seed = seed,
         .version = PACKAGE_VERSION,
     };

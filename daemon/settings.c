@@ -109,7 +109,8 @@ const struct lbm_setting lbm_settings_table[] = {
     {"evict", LBM_SETTING_GROUP, 0, 0, 0, NULL, "",
      "How many unreachable hosts are evicted without an operator.", 0},
     {"evict.percent", LBM_SETTING_NUMBER, 0, 0, 100, "33.4", "% of the members",
-     "That many of the members of ten minutes ago may be lost, evicted ones among them, before evictions wait "
+     "That many of the members of ten minutes ago may be lost, evicted ones among them, before evictions "
+     "wait "
      "for an "
      "operator; 0: he evicts all. A failure domain counts as one member while half of the hosts are left.",
      AT(evict.percent)},
@@ -137,6 +138,18 @@ const struct lbm_setting lbm_settings_table[] = {
      "if absent. "
      "The same on all hosts.",
      AT(operators)},
+    {"programs", LBM_SETTING_GROUP, 0, 0, 0, NULL, "", "Programs that work on jobs (lbctl run).", 0},
+    {"programs.run", LBM_SETTING_PROGRAMS, 0, 0, 0, "none", "",
+     "Which this host runs. none: none. own: those of jobs of the user that lbmapd runs as. users: those of "
+     "all "
+     "users' jobs, each as the owner of its job; lbmapd must have been started with the right to become "
+     "others. "
+     "Whoever may submit jobs as a user to any host of the cluster can then run programs as that user here.",
+     AT(programs.run)},
+    {"programs.grace", LBM_SETTING_NUMBER, 0, 0, 1e6, "30", "seconds",
+     "Where programs talk to each other and this host has none, its vertices go to hosts that have one after "
+     "that time, and at once where its program is given up; 0: they stay.",
+     AT(programs.grace)},
     {"sandbox", LBM_SETTING_BOOLEAN, 0, 0, 0, "true", "",
      "Allow the daemon the system calls that it needs, and no other.", AT(sandbox)},
     {"pid_file", LBM_SETTING_PATH, 0, 0, 0, NULL, "",

@@ -40,6 +40,7 @@ enum {
     X(UNIX_GROUP, "the name or the number of a group in quotes: \"staff\", \"1000\"")                        \
     X(ENGINE, "\"auto\", \"local\" or \"etcd\"")                                                             \
     X(POLICY, "a load policy in quotes: \"none\", \"auto\", \"gde\"")                                        \
+    X(PROGRAMS, "\"none\", \"own\" or \"users\"")                                                            \
     X(SCHEDULE, "\"plain\", \"overlapped\" or \"pipelined\"")                                                \
     X(TEXT, "a short text in quotes")                                                                        \
     X(URLS, "an array of addresses [ \"https://etcd1:2379\" ]")
@@ -127,6 +128,10 @@ struct lbm_settings {
     enum lbm_note_level log;
     struct lbm_rights_setting rights;
     struct lbm_operators_setting operators;
+    struct {
+        enum lbm_programs run;
+        double grace; /* seconds; 0: for good */
+    } programs;
     int sandbox;
     char pid_file[PATH_MAX]; /* empty: none */
 };

@@ -105,6 +105,19 @@ parse_schedule(const char *text, uint32_t *schedule)
     return LBM_E_RANGE;
 }
 
+static enum lbm_err
+parse_programs(const char *text, enum lbm_programs *programs)
+{
+    static const char *const names[] = {
+        [LBM_PROGRAMS_NONE] = "none", [LBM_PROGRAMS_OWN] = "own", [LBM_PROGRAMS_USERS] = "users"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(text, names[i]) == 0) {
+            *programs = (enum lbm_programs)i;
+            return LBM_OK;
+        }
+    return LBM_E_RANGE;
+}
+
 /* ---- defaults ------------------------------------------------------------------------------------------ */
 
 static void
@@ -126,6 +139,9 @@ preset(const struct lbm_setting *row, void *field)
         break;
     case LBM_SETTING_ENGINE:
         err = parse_engine(row->preset, field);
+        break;
+    case LBM_SETTING_PROGRAMS:
+        err = parse_programs(row->preset, field);
         break;
     case LBM_SETTING_POLICY:
         err = parse_policy(row->preset, field);
@@ -285,6 +301,17 @@ read_engine(const struct reading *r, void *field)
         return refuse_kind(r);
     if (parse_engine(text, field) != LBM_OK)
         return REFUSE(r, LBM_E_RANGE, "is \"%.60s\"; it must be \"auto\", \"local\" or \"etcd\"", text);
+    return LBM_OK;
+}
+
+static enum lbm_err
+read_programs(const struct reading *r, void *field)
+{
+    const char *text = config_setting_get_string(r->value);
+    if (text == NULL)
+        return refuse_kind(r);
+    if (parse_programs(text, field) != LBM_OK)
+        return REFUSE(r, LBM_E_RANGE, "is \"%.60s\"; it must be \"none\", \"own\" or \"users\"", text);
     return LBM_OK;
 }
 
@@ -477,7 +504,8 @@ static enum lbm_err (*const readers[LBM_SETTING_KIND_COUNT])(const struct readin
     [LBM_SETTING_ENGINE] = read_engine,     [LBM_SETTING_TEXT] = read_text,
     [LBM_SETTING_URLS] = read_urls,         [LBM_SETTING_POLICY] = read_policy,
     [LBM_SETTING_SCHEDULE] = read_schedule, [LBM_SETTING_UNIX_GROUP] = read_unix_group,
-    [LBM_SETTING_HOSTS] = read_hosts,       [LBM_SETTING_LISTEN] = read_listen,
+    [LBM_SETTING_PROGRAMS] = read_programs, [LBM_SETTING_HOSTS] = read_hosts,
+    [LBM_SETTING_LISTEN] = read_listen,
 };
 
 /* ---- the walk ------------------------------------------------------------------------------------------ */

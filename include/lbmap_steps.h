@@ -42,7 +42,8 @@ extern "C" {
 struct lbmap_neighbour {
     uint32_t vertex;
     uint32_t weight;   /* of the edge */
-    const void *state; /* [size] its state after as many steps; aligned for any type */
+    const void *state; /* [size] its state after as many steps, or what it shares of it (`share`); aligned for
+                          any type */
     size_t size;       /* bytes */
 };
 
@@ -54,6 +55,8 @@ struct lbmap_step {
     size_t size;                             /* bytes */
     const struct lbmap_neighbour *neighbour; /* [degree], by vertex */
     size_t degree;
+    const void *value;   /* [value_size] of the whole job; NULL: there is none yet */
+    uint64_t value_step; /* steps that every vertex had done when it was taken */
 };
 
 /* A program. Functions are called by lbmap_steps alone, in the thread that called it; they must not call it,
@@ -93,7 +96,38 @@ struct lbmap_steps {
 
     /* Give up soon, with LBMAP_E_BUSY, if this is not NULL and not 0; what is kept stays. */
     const volatile int *stop;
+
+    /* A value of the whole job, such as a sum or a maximum: taken after `every` steps, 2 every and so on, and
+     * seen by the steps from a period later on: step s sees what was taken after (s / every - 1) every steps,
+     * the same at every vertex. No step waits for what all do at the same time, and values are the same bit
+     * for bit whatever moves or fails: contributions are combined in the order of vertices. Together, or
+     * not at all; the same in all programs; `reduced` may be NULL. */
+    uint64_t every;    /* 0: there is none */
+    size_t value_size; /* bytes; 5 and (3 keep + 1) / every of them are kept of a vertex, 8 bytes more each */
+
+    /* What a vertex contributes. In: state [size]. Out: value [value_size], all 0 before. */
+    void (*contribute)(void *context, uint32_t vertex, const void *state, size_t size, void *value);
+
+    /* Add a value to another: commutative and associative, but for rounding. In/out: into [value_size] */
+    void (*combine)(void *context, void *into, const void *value);
+
+    /* The value of the job after that many steps, in all programs, in growing order; some may be left out,
+     * and after a loss some may come again in a program that was started again. The last one may not come. */
+    void (*reduced)(void *context, uint64_t step, const void *value);
+
+    /* What neighbours see of a state in their steps: less to send where a state is large, such as a block of
+     * cells of which neighbours need the border. Together, or not at all; the same in all programs.
+     * In: state [size]. Out: shared [share_size], all 0 before. Value: bytes that are used, up to share_size.
+     */
+    size_t share_size; /* 0: all of it */
+    size_t (*share)(void *context, uint32_t vertex, const void *state, size_t size, void *shared);
 };
+
+/* A random number that depends on nothing but its arguments: 64 bits, each 0 or 1 as often. Steps that take
+ * theirs from here, with whatever `n` tells them apart within a step, give the same result wherever and
+ * however often they are done. In a step vertex and step are its own, or, of a number that two neighbours
+ * must agree on, those of one of them. */
+uint64_t lbmap_random(uint64_t seed, uint32_t vertex, uint64_t step, uint64_t n);
 
 /* Work until every vertex of the job has done all steps; blocks until then. Prints nothing, and reads no
  * environment. While the daemon of this host is away it waits for it.

@@ -5,6 +5,7 @@
  *
  *     cc heat.c $(pkg-config --cflags --libs lbmap) -o heat
  *     ./heat airfoil 1000 temperatures [SOCKET]
+ *     lbctl run airfoil -- ./heat airfoil 1000 temperatures      (on all hosts at once)
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +47,7 @@ main(int argc, char **argv)
     heat.init = begin, heat.step = flow, heat.result = write_one;
     if (argc >= 4 && argc <= 5) {
         heat.job = argv[1], heat.steps = strtoull(argv[2], NULL, 10), heat.context = argv[3];
-        heat.socket_path = argv[4];
+        heat.socket_path = argc > 4 ? argv[4] : getenv("LBMAP_SOCKET"); /* lbctl run sets it */
         if (lbmap_steps(&heat, message, sizeof message) == LBMAP_OK)
             return 0;
     }

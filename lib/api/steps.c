@@ -55,7 +55,8 @@ make_next(struct lbm_steps *steps, const struct lbm_line *line)
     const struct lbmap_steps *program = &steps->program;
     uint64_t at = lbm_line_step(line);
     const struct lbm_state *own = lbm_line_get(line, at);
-    struct lbm_state *state = lbm_state_new(NULL, program->state_size, program->state_size);
+    struct lbm_state *state =
+        lbm_state_new(NULL, program->state_size, program->state_size, program->share_size);
     steps->views.n = 0;
     if (state == NULL || lbm_vec_reserve(&steps->views, line->edges.n) != LBM_OK) {
         free(state);
@@ -65,16 +66,20 @@ make_next(struct lbm_steps *steps, const struct lbm_line *line)
         const struct lbm_edge *edge = &line->edges.at[i];
         const struct lbm_state *other = lbm_line_get(edge->to, at);
         LBM_ASSERT(other != NULL);
-        steps->views.at[steps->views.n++] =
-            (struct lbmap_neighbour){edge->to->vertex, edge->weight, other->bytes, other->len};
+        steps->views.at[steps->views.n++] = (struct lbmap_neighbour){
+            edge->to->vertex, edge->weight, other->bytes + other->shared_at, other->shared_len};
     }
-    const struct lbmap_step step = {line->vertex, at, own->bytes, own->len, steps->views.at, steps->views.n};
+    struct lbmap_step step = {line->vertex,   at,   own->bytes, own->len, steps->views.at,
+                              steps->views.n, NULL, 0};
+    step.value = lbm_reduce_value(steps, at, &step.value_step);
     program->step(program->context, &step, state->bytes);
     if (program->length != NULL)
         state->len = program->length(program->context, line->vertex, state->bytes);
     if (state->len > program->state_size)
         lbm_steps_fail(steps, LBMAP_E_RANGE, "vertex %u: a state of %zu bytes, state_size is %zu",
                        line->vertex, state->len, program->state_size);
+    else
+        lbm_steps_share(steps, line->vertex, state);
     return state;
 }
 
@@ -88,6 +93,7 @@ do_step(struct lbm_steps *steps, struct lbm_line *line)
         return;
     }
     send_last(steps, line);
+    lbm_reduce_contribute(steps, line);
     lbm_steps_grown(steps, line);
     for (size_t i = 0; i < line->edges.n; i++)
         if (line->edges.at[i].to->token == 0)
@@ -111,7 +117,8 @@ work(struct lbm_steps *steps)
             for (size_t i = 0; i < line->edges.n; i++)
                 have += lbm_line_get(line->edges.at[i].to, lbm_line_step(line)) != NULL;
             line->have = have;
-            if (have == line->edges.n && !lbm_steps_is_done(steps, line) && line->n <= steps->window)
+            if (have == line->edges.n && !lbm_steps_is_done(steps, line) && line->n <= steps->window &&
+                lbm_reduce_is_there(steps, lbm_line_step(line)))
                 do_step(steps, line);
         }
         if (lbm_api_now_ms() >= end_ms)
@@ -176,6 +183,7 @@ look_at_timers(struct lbm_steps *steps)
         lbm_steps_look(steps, now_ms);
         lbm_steps_tell(steps, now_ms);
         lbm_steps_tell_kept(steps, now_ms);
+        lbm_reduce_look(steps, now_ms);
     }
     if (steps->program.load != NULL && now_ms >= steps->load_ms) {
         steps->load_ms = now_ms + LOAD_MS;
@@ -233,6 +241,28 @@ most_keep(const struct lbmap_steps *program)
     return states < 6 ? 0 : (states - 3) / 3;
 }
 
+/* Contributions of vertices, which are in payloads too. */
+static void
+check_values(struct lbm_steps *steps)
+{
+    const struct lbmap_steps *p = &steps->program;
+    if (p->every == 0 || steps->error != LBMAP_OK)
+        return;
+    steps->periods = lbm_reduce_periods(p, steps->window);
+    steps->value_size = p->value_size;
+    if (p->value_size == 0 || p->contribute == NULL || p->combine == NULL)
+        lbm_steps_fail(steps, LBMAP_E_RANGE, "every is given, but value_size, contribute or combine is not");
+    else if (p->value_size > LBMAP_PAYLOAD_MAX ||
+             36 + (steps->window + 2) * (p->state_size + 4) + (steps->periods + 1) * (p->value_size + 8) >
+                 LBMAP_PAYLOAD_MAX)
+        lbm_steps_fail(
+            steps, LBMAP_E_RANGE,
+            "with keep %u and every %llu, %llu states of %zu bytes and %llu values of %zu do not fit a "
+            "payload of %d: take a smaller keep or a larger every",
+            p->keep, (unsigned long long)p->every, (unsigned long long)steps->window + 2, p->state_size,
+            (unsigned long long)steps->periods + 1, p->value_size, LBMAP_PAYLOAD_MAX);
+}
+
 static void
 check(struct lbm_steps *steps, const struct lbmap_steps *program)
 {
@@ -251,9 +281,14 @@ check(struct lbm_steps *steps, const struct lbmap_steps *program)
     else if (program->keep > most)
         lbm_steps_fail(steps, LBMAP_E_RANGE, "keep is %u: with states of %zu bytes it is %u at most",
                        program->keep, program->state_size, (unsigned)most);
+    if ((steps->program.share_size != 0) != (steps->program.share != NULL) ||
+        steps->program.share_size > LBMAP_PAYLOAD_MAX)
+        lbm_steps_fail(steps, LBMAP_E_RANGE, "share_size is %zu: with share it is 1 to %d, without it 0",
+                       steps->program.share_size, LBMAP_PAYLOAD_MAX);
     if (steps->program.keep == 0)
         steps->program.keep = most < KEEP_DEFAULT ? (uint32_t)most : KEEP_DEFAULT;
     steps->window = 3 * (uint64_t)steps->program.keep + 1;
+    check_values(steps);
 }
 
 static void
@@ -270,6 +305,7 @@ clean(struct lbm_steps *steps)
         lbm_buf_free(&steps->out.at[i].rows);
     for (size_t i = 0; i < steps->payloads.n; i++)
         lbm_buf_free(&steps->payloads.at[i]);
+    lbm_reduce_free(steps);
     lbm_vec_free(&steps->lines);
     lbm_vec_free(&steps->own);
     lbm_vec_free(&steps->ready);

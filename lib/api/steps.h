@@ -18,10 +18,18 @@
 
 struct lbm_state {
     size_t len;
+    size_t shared_at, shared_len; /* what neighbours see, in `bytes`; of another host's that is all */
     _Alignas(16) uint8_t bytes[];
 };
 
 struct lbm_line;
+struct lbm_sum; /* steps_reduce.c */
+
+/* What a vertex contributes after a step. */
+struct lbm_part {
+    uint64_t step;
+    uint8_t *value; /* [value_size] */
+};
 
 struct lbm_edge {
     struct lbm_line *to;
@@ -46,6 +54,7 @@ struct lbm_line {
     int64_t asked_ms;                /* its owner was last asked; 0: not since something came */
     unsigned asked;                  /* so often since something came, */
     unsigned unheard;                /* and so often in vain */
+    LBM_VEC(struct lbm_part) parts;  /* own: of the last periods, by step */
     int64_t told_ms;                 /* own, done: when the collector was last told; INT64_MAX: it has it */
 };
 
@@ -81,6 +90,10 @@ struct lbm_steps {
     int64_t left_ms;                  /* next look at whether this host has left */
     int handed_out;                   /* they have been handed to the program */
     int finished;                     /* somebody has collected everything */
+    size_t value_size;                /* of contributions; 0: there are none */
+    uint64_t periods;                 /* contributions that a vertex has in its payload; 0: there are none */
+    LBM_VEC(struct lbm_sum *) sums;   /* values of the job, and what they are made from */
+    uint64_t reduced;                 /* of the last that the program was told */
     enum lbmap_error error;           /* found in a callback */
     char message[LBM_DIAG_TEXT_MAX];
 };
@@ -110,23 +123,29 @@ void lbm_line_drop(struct lbm_line *line, uint64_t lo);    /* states before lo; 
 const struct lbm_state *lbm_line_get(const struct lbm_line *line, uint64_t step); /* or NULL */
 /* Append the next state; takes it. Errors: LBM_E_NOMEM, then it is the caller's. */
 enum lbm_err lbm_line_push(struct lbm_line *line, struct lbm_state *state) LBM_MUST_CHECK;
-/* A state of len bytes, with room for room; NULL: memory is short. */
-struct lbm_state *lbm_state_new(const void *bytes, size_t len, size_t room);
-/* The payload of an own line. Errors: buf->failed. */
-void lbm_line_pack(const struct lbm_line *line, struct lbm_buf *buf);
+/* A state of len bytes, with room for room, and for what it shares if that is not all; neighbours see all of
+ * it until lbm_steps_share. NULL: memory is short. */
+struct lbm_state *lbm_state_new(const void *bytes, size_t len, size_t room, size_t share_size);
+/* The payload of an own line; with contributions, if value_size is not 0. Errors: buf->failed. */
+void lbm_line_pack(const struct lbm_line *line, size_t value_size, struct lbm_buf *buf);
 /* Errors: LBM_E_CORRUPT, LBM_E_NOMEM; the line is empty then. */
-enum lbm_err lbm_line_unpack(struct lbm_line *line, const struct lbmap_payload *payload,
-                             size_t state_max) LBM_MUST_CHECK;
+enum lbm_err lbm_line_unpack(struct lbm_line *line, const struct lbmap_payload *payload, size_t state_max,
+                             size_t share_size, size_t value_size) LBM_MUST_CHECK;
+void lbm_line_clear_parts(struct lbm_line *line);
 
 /* ---- steps_mail.c ---- */
 
 enum lbm_row {
-    LBM_ROW_STATE = 1,  /* vertex, step, durable, len, bytes: its state; len UINT32_MAX: only that */
-    LBM_ROW_WANT = 2,   /* vertex, durable, other, from: of other, from that step on */
-    LBM_ROW_DONE = 3,   /* vertex, len, bytes: its last state, to the collector */
-    LBM_ROW_GOT = 4,    /* vertex: the collector has it */
-    LBM_ROW_KEPT = 5,   /* vertex, durable: to the collector, if programs want to know what is stable */
-    LBM_ROW_STABLE = 6, /* 0, step: all vertices are kept there or later */
+    LBM_ROW_STATE = 1,       /* vertex, step, durable, len, bytes: its state; len UINT32_MAX: only that */
+    LBM_ROW_WANT = 2,        /* vertex, durable, other, from: of other, from that step on */
+    LBM_ROW_DONE = 3,        /* vertex, len, bytes: its last state, to the collector */
+    LBM_ROW_GOT = 4,         /* vertex: the collector has it */
+    LBM_ROW_KEPT = 5,        /* vertex, durable: to the collector, if programs want to know what is stable */
+    LBM_ROW_STABLE = 6,      /* 0, step: all vertices are kept there or later */
+    LBM_ROW_PART = 7,        /* vertex, step, value: what it contributes, to the collector */
+    LBM_ROW_WHOLE = 8,       /* 0, step, value: of the job */
+    LBM_ROW_WANT_WHOLE = 9,  /* 0, step: that one, from the collector */
+    LBM_ROW_WANT_PARTS = 10, /* 0, step: the collector lacks some */
 };
 
 void lbm_mail_state(struct lbm_steps *steps, uint32_t host, const struct lbm_line *line, uint64_t step);
@@ -135,6 +154,8 @@ void lbm_mail_want(struct lbm_steps *steps, uint32_t host, const struct lbm_line
                    uint64_t from);
 void lbm_mail_done(struct lbm_steps *steps, uint32_t host, const struct lbm_line *line);
 void lbm_mail_step(struct lbm_steps *steps, uint32_t host, enum lbm_row kind, uint32_t vertex, uint64_t step);
+void lbm_mail_value(struct lbm_steps *steps, uint32_t host, enum lbm_row kind, uint32_t vertex, uint64_t step,
+                    const uint8_t *value);
 void lbm_mail_got(struct lbm_steps *steps, uint32_t host, uint32_t vertex);
 /* Post what waits. What the daemon does not take now is lost, and asked for again. */
 void lbm_mail_flush(struct lbm_steps *steps);
@@ -142,6 +163,9 @@ void lbm_mail_flush(struct lbm_steps *steps);
 void lbm_mail_take(struct lbm_steps *steps, uint32_t host, const uint8_t *bytes, size_t n);
 
 /* ---- steps_vertices.c ---- */
+
+/* A state of an own vertex is complete: work out what neighbours see of it. */
+void lbm_steps_share(struct lbm_steps *steps, uint32_t vertex, struct lbm_state *state);
 
 int lbm_steps_is_done(const struct lbm_steps *steps, const struct lbm_line *line); /* an own one: all steps */
 /* Put an own line into the queue of those that can do a step, if it can. */
@@ -185,6 +209,24 @@ void lbm_steps_look(struct lbm_steps *steps, int64_t now_ms);
 void lbm_steps_on_message(void *context, uint32_t host, const void *bytes, size_t n);
 void lbm_steps_on_peer_up(void *context, const struct lbmap_peer *peer);
 void lbm_steps_on_peer_down(void *context, uint32_t host);
+
+/* ---- steps_reduce.c ---- */
+
+/* How many contributions of a vertex are kept. */
+uint64_t lbm_reduce_periods(const struct lbmap_steps *program, uint64_t window);
+/* The value that a vertex sees which has done that many steps, or NULL. Out: *at, the step it was taken
+ * after; 0: none yet. */
+const void *lbm_reduce_value(const struct lbm_steps *steps, uint64_t step, uint64_t *at);
+int lbm_reduce_is_there(const struct lbm_steps *steps, uint64_t step); /* or none is needed */
+/* An own line has done another step. */
+void lbm_reduce_contribute(struct lbm_steps *steps, struct lbm_line *line);
+/* From other programs: a contribution, a value, a question for these. */
+void lbm_reduce_take_part(struct lbm_steps *steps, uint32_t vertex, uint64_t step, const uint8_t *value);
+void lbm_reduce_take_whole(struct lbm_steps *steps, uint64_t step, const uint8_t *value);
+void lbm_reduce_asked(struct lbm_steps *steps, uint32_t host, uint64_t step, int for_parts);
+/* Ask for what own lines wait for; as the collector, for what it is made from. */
+void lbm_reduce_look(struct lbm_steps *steps, int64_t now_ms);
+void lbm_reduce_free(struct lbm_steps *steps);
 
 /* ---- steps_end.c ---- */
 

@@ -74,7 +74,7 @@ keep(struct lbm_steps *steps)
         lbm_steps_drop_old(steps, line);
         size_t k = batch->n++;
         batch->from[k] = batch->buf.len;
-        lbm_line_pack(line, &batch->buf);
+        lbm_line_pack(line, steps->value_size, &batch->buf);
         batch->line[k] = line;
         batch->step[k] = lbm_line_step(line);
         batch->state[k] =
@@ -165,7 +165,7 @@ lbm_steps_tell(struct lbm_steps *steps, int64_t now_ms)
             continue;
         }
         const struct lbm_state *last = lbm_line_get(line, lbm_line_step(line));
-        lbm_steps_collect(steps, here, line->vertex, lbm_state_new(last->bytes, last->len, last->len));
+        lbm_steps_collect(steps, here, line->vertex, lbm_state_new(last->bytes, last->len, last->len, 0));
         line->told_ms = INT64_MAX;
     }
 }

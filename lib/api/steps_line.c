@@ -8,7 +8,8 @@
 #include "api/steps_bytes.h"
 #include "base/check.h"
 
-/* A payload: MAGIC, n (4 bytes each), lo (8), then n times length (4) and bytes. */
+/* A payload: MAGIC, n (4 bytes each), lo (8), then n times length (4) and bytes. With values of the job then
+ * their number (4), and so often step (8) and value. */
 enum { MAGIC = 0x31736d6c /* "lms1" */, HEADER_BYTES = 16 };
 
 struct lbm_line *
@@ -35,6 +36,8 @@ lbm_line_free(struct lbm_line *line)
 {
     lbm_line_begin(line, 0);
     free(line->ring);
+    lbm_line_clear_parts(line);
+    lbm_vec_free(&line->parts);
     lbm_vec_free(&line->edges);
     lbm_vec_free(&line->used);
     free(line);
@@ -94,20 +97,59 @@ lbm_line_push(struct lbm_line *line, struct lbm_state *state)
 }
 
 struct lbm_state *
-lbm_state_new(const void *bytes, size_t len, size_t room)
+lbm_state_new(const void *bytes, size_t len, size_t room, size_t share_size)
 {
     LBM_ASSERT(len <= room);
-    struct lbm_state *state = lbm_alloc(1, sizeof *state + room);
+    size_t aligned = (room + 15) / 16 * 16;
+    struct lbm_state *state = lbm_alloc(1, sizeof *state + (share_size != 0 ? aligned + share_size : room));
     if (state == NULL)
         return NULL;
     state->len = len;
+    state->shared_at = share_size != 0 ? aligned : 0;
+    state->shared_len = len;
     if (bytes != NULL)
         memcpy(state->bytes, bytes, len);
     return state;
 }
 
 void
-lbm_line_pack(const struct lbm_line *line, struct lbm_buf *buf)
+lbm_line_clear_parts(struct lbm_line *line)
+{
+    for (size_t i = 0; i < line->parts.n; i++)
+        free(line->parts.at[i].value);
+    line->parts.n = 0;
+}
+
+static void
+pack_parts(const struct lbm_line *line, size_t value_size, struct lbm_buf *buf)
+{
+    lbm_put32(buf, (uint32_t)line->parts.n);
+    for (size_t i = 0; i < line->parts.n; i++) {
+        lbm_put64(buf, line->parts.at[i].step);
+        lbm_buf_put(buf, line->parts.at[i].value, value_size);
+    }
+}
+
+static enum lbm_err
+unpack_parts(struct lbm_line *line, size_t value_size, struct lbm_reader *reader)
+{
+    uint32_t n = lbm_get32(reader);
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t step = lbm_get64(reader);
+        const uint8_t *value = lbm_get_bytes(reader, value_size);
+        if (value == NULL)
+            return LBM_E_CORRUPT;
+        struct lbm_part part = {step, lbm_copy(value, value_size, 1)};
+        if (part.value == NULL || lbm_vec_push(&line->parts, part) != LBM_OK) {
+            free(part.value);
+            return LBM_E_NOMEM;
+        }
+    }
+    return reader->failed ? LBM_E_CORRUPT : LBM_OK;
+}
+
+void
+lbm_line_pack(const struct lbm_line *line, size_t value_size, struct lbm_buf *buf)
 {
     lbm_put32(buf, MAGIC);
     lbm_put32(buf, (uint32_t)line->n);
@@ -117,13 +159,17 @@ lbm_line_pack(const struct lbm_line *line, struct lbm_buf *buf)
         lbm_put32(buf, (uint32_t)state->len);
         lbm_buf_put(buf, state->bytes, state->len);
     }
+    if (value_size != 0)
+        pack_parts(line, value_size, buf);
 }
 
 enum lbm_err
-lbm_line_unpack(struct lbm_line *line, const struct lbmap_payload *payload, size_t state_max)
+lbm_line_unpack(struct lbm_line *line, const struct lbmap_payload *payload, size_t state_max,
+                size_t share_size, size_t value_size)
 {
     struct lbm_reader reader = {payload->bytes, payload->len, 0};
     lbm_line_begin(line, 0);
+    lbm_line_clear_parts(line);
     if (lbm_get32(&reader) != MAGIC)
         return LBM_E_CORRUPT;
     uint32_t n = lbm_get32(&reader);
@@ -135,11 +181,14 @@ lbm_line_unpack(struct lbm_line *line, const struct lbmap_payload *payload, size
         struct lbm_state *state = NULL;
         if (bytes == NULL || len > state_max)
             err = LBM_E_CORRUPT;
-        else if ((state = lbm_state_new(bytes, len, len)) == NULL || lbm_line_push(line, state) != LBM_OK)
+        else if ((state = lbm_state_new(bytes, len, len, share_size)) == NULL ||
+                 lbm_line_push(line, state) != LBM_OK)
             err = LBM_E_NOMEM;
         if (err != LBM_OK)
             free(state);
     }
+    if (err == LBM_OK && value_size != 0)
+        err = unpack_parts(line, value_size, &reader);
     if (err == LBM_OK && (reader.failed || reader.left != 0))
         err = LBM_E_CORRUPT;
     if (err != LBM_OK)

@@ -52,12 +52,13 @@ put_head(struct lbm_buf *buf, enum lbm_row kind, uint32_t vertex)
     lbm_put32(buf, vertex);
 }
 
+/* What neighbours see of a state. */
 static void
-put_state(struct lbm_buf *buf, const struct lbm_state *state)
+put_shared(struct lbm_buf *buf, const struct lbm_state *state)
 {
-    lbm_put32(buf, state != NULL ? (uint32_t)state->len : (uint32_t)NO_STATE);
+    lbm_put32(buf, state != NULL ? (uint32_t)state->shared_len : (uint32_t)NO_STATE);
     if (state != NULL)
-        lbm_buf_put(buf, state->bytes, state->len);
+        lbm_buf_put(buf, state->bytes + state->shared_at, state->shared_len);
 }
 
 void
@@ -67,7 +68,7 @@ lbm_mail_state(struct lbm_steps *steps, uint32_t host, const struct lbm_line *li
     put_head(buf, LBM_ROW_STATE, line->vertex);
     lbm_put64(buf, step);
     lbm_put64(buf, line->durable);
-    put_state(buf, lbm_line_get(line, step));
+    put_shared(buf, lbm_line_get(line, step));
 }
 
 void
@@ -77,7 +78,7 @@ lbm_mail_durable(struct lbm_steps *steps, uint32_t host, const struct lbm_line *
     put_head(buf, LBM_ROW_STATE, line->vertex);
     lbm_put64(buf, lbm_line_next(line));
     lbm_put64(buf, line->durable);
-    put_state(buf, NULL);
+    put_shared(buf, NULL);
 }
 
 void
@@ -96,7 +97,9 @@ lbm_mail_done(struct lbm_steps *steps, uint32_t host, const struct lbm_line *lin
 {
     struct lbm_buf *buf = open_box(steps, host);
     put_head(buf, LBM_ROW_DONE, line->vertex);
-    put_state(buf, lbm_line_get(line, lbm_line_step(line)));
+    const struct lbm_state *last = lbm_line_get(line, lbm_line_step(line));
+    lbm_put32(buf, (uint32_t)last->len);
+    lbm_buf_put(buf, last->bytes, last->len);
 }
 
 void
@@ -111,6 +114,16 @@ lbm_mail_step(struct lbm_steps *steps, uint32_t host, enum lbm_row kind, uint32_
     struct lbm_buf *buf = open_box(steps, host);
     put_head(buf, kind, vertex);
     lbm_put64(buf, step);
+}
+
+void
+lbm_mail_value(struct lbm_steps *steps, uint32_t host, enum lbm_row kind, uint32_t vertex, uint64_t step,
+               const uint8_t *value)
+{
+    struct lbm_buf *buf = open_box(steps, host);
+    put_head(buf, kind, vertex);
+    lbm_put64(buf, step);
+    lbm_buf_put(buf, value, steps->value_size);
 }
 
 /* One request with all messages that fit. */
@@ -148,16 +161,30 @@ lbm_mail_flush(struct lbm_steps *steps)
 /* Out: *state NULL if only the rest of the row is told, or memory is short. Nonzero if the row makes sense.
  */
 static int
-get_state(struct lbm_steps *steps, struct lbm_reader *reader, struct lbm_state **state)
+get_state(struct lbm_reader *reader, size_t len_max, struct lbm_state **state)
 {
     uint32_t len = lbm_get32(reader);
     *state = NULL;
     if (reader->failed || len == (uint32_t)NO_STATE)
         return !reader->failed;
     const uint8_t *bytes = lbm_get_bytes(reader, len);
-    if (bytes == NULL || len > steps->program.state_size)
+    if (bytes == NULL || len > len_max)
         return 0;
-    *state = lbm_state_new(bytes, len, len);
+    *state = lbm_state_new(bytes, len, len, 0);
+    return 1;
+}
+
+static int
+take_value(struct lbm_steps *steps, enum lbm_row kind, uint32_t vertex, struct lbm_reader *reader)
+{
+    uint64_t step = lbm_get64(reader);
+    const uint8_t *value = lbm_get_bytes(reader, steps->value_size);
+    if (value == NULL)
+        return 0;
+    if (kind == LBM_ROW_PART)
+        lbm_reduce_take_part(steps, vertex, step, value);
+    else
+        lbm_reduce_take_whole(steps, step, value);
     return 1;
 }
 
@@ -168,7 +195,8 @@ take_row(struct lbm_steps *steps, uint32_t host, struct lbm_reader *reader)
     uint32_t kind = lbm_get32(reader), vertex = lbm_get32(reader);
     if (kind == LBM_ROW_STATE) {
         uint64_t step = lbm_get64(reader), durable = lbm_get64(reader);
-        if (!get_state(steps, reader, &state))
+        size_t share_size = steps->program.share_size;
+        if (!get_state(reader, share_size != 0 ? share_size : steps->program.state_size, &state))
             return 0;
         lbm_steps_heard(steps, host, vertex, step, durable, state);
     } else if (kind == LBM_ROW_WANT) {
@@ -179,7 +207,7 @@ take_row(struct lbm_steps *steps, uint32_t host, struct lbm_reader *reader)
             return 0;
         lbm_steps_wanted(steps, host, vertex, durable, other, from);
     } else if (kind == LBM_ROW_DONE) {
-        if (!get_state(steps, reader, &state))
+        if (!get_state(reader, steps->program.state_size, &state))
             return 0;
         lbm_steps_collect(steps, host, vertex, state);
     } else if (kind == LBM_ROW_KEPT || kind == LBM_ROW_STABLE) {
@@ -190,6 +218,13 @@ take_row(struct lbm_steps *steps, uint32_t host, struct lbm_reader *reader)
             lbm_steps_kept(steps, vertex, step);
         else
             lbm_steps_stable(steps, step);
+    } else if (kind == LBM_ROW_PART || kind == LBM_ROW_WHOLE) {
+        return take_value(steps, (enum lbm_row)kind, vertex, reader);
+    } else if (kind == LBM_ROW_WANT_WHOLE || kind == LBM_ROW_WANT_PARTS) {
+        uint64_t step = lbm_get64(reader);
+        if (reader->failed)
+            return 0;
+        lbm_reduce_asked(steps, host, step, kind == LBM_ROW_WANT_PARTS);
     } else if (kind == LBM_ROW_GOT && !reader->failed) {
         lbm_steps_collected(steps, vertex);
     } else {

@@ -17,7 +17,8 @@ void
 lbm_steps_consider(struct lbm_steps *steps, struct lbm_line *line)
 {
     if (line->token == 0 || line->queued || !line->has_edges || line->have < line->edges.n ||
-        lbm_steps_is_done(steps, line) || line->n > steps->window)
+        lbm_steps_is_done(steps, line) || line->n > steps->window ||
+        !lbm_reduce_is_there(steps, lbm_line_step(line)))
         return;
     if (lbm_vec_push(&steps->ready, line) != LBM_OK)
         lbm_steps_fail(steps, LBMAP_E_NOMEM, "no memory for a queue of %zu vertices", steps->ready.n);
@@ -89,16 +90,41 @@ lbm_steps_set_durable(struct lbm_steps *steps, struct lbm_line *line, uint64_t d
 
 /* ---- the daemon gives and takes ---- */
 
+void
+lbm_steps_share(struct lbm_steps *steps, uint32_t vertex, struct lbm_state *state)
+{
+    const struct lbmap_steps *program = &steps->program;
+    state->shared_len = state->len;
+    if (program->share == NULL)
+        return;
+    state->shared_len =
+        program->share(program->context, vertex, state->bytes, state->len, state->bytes + state->shared_at);
+    if (state->shared_len > program->share_size)
+        lbm_steps_fail(steps, LBMAP_E_RANGE, "vertex %u shares %zu bytes, share_size is %zu", vertex,
+                       state->shared_len, program->share_size);
+}
+
+/* The same of all states that were kept of it. */
+static void
+share_all(struct lbm_steps *steps, struct lbm_line *line)
+{
+    for (size_t i = 0; i < line->n; i++)
+        lbm_steps_share(steps, line->vertex, line->ring[(line->lo + i) & (line->ring_size - 1)]);
+}
+
 static void
 make_first(struct lbm_steps *steps, struct lbm_line *line)
 {
     const struct lbmap_steps *program = &steps->program;
-    struct lbm_state *state = lbm_state_new(NULL, program->state_size, program->state_size);
+    struct lbm_state *state =
+        lbm_state_new(NULL, program->state_size, program->state_size, program->share_size);
     lbm_line_begin(line, 0);
+    lbm_line_clear_parts(line);
     if (state != NULL) {
         program->init(program->context, line->vertex, state->bytes);
         if (program->length != NULL)
             state->len = program->length(program->context, line->vertex, state->bytes);
+        lbm_steps_share(steps, line->vertex, state);
     }
     if (state == NULL || lbm_line_push(line, state) != LBM_OK) {
         free(state);
@@ -116,7 +142,8 @@ lbm_steps_on_acquire(void *context, uint32_t vertex, uint64_t token, const struc
     if (payload->len == 0) {
         make_first(steps, line);
     } else {
-        enum lbm_err err = lbm_line_unpack(line, payload, steps->program.state_size);
+        enum lbm_err err = lbm_line_unpack(line, payload, steps->program.state_size,
+                                           steps->program.share_size, steps->value_size);
         if (err == LBM_E_CORRUPT)
             lbm_steps_fail(
                 steps, LBMAP_E_CORRUPT,
@@ -127,6 +154,8 @@ lbm_steps_on_acquire(void *context, uint32_t vertex, uint64_t token, const struc
         else if (lbm_line_step(line) > steps->program.steps)
             lbm_steps_fail(steps, LBMAP_E_CORRUPT, "vertex %u has done more steps than this program does",
                            vertex);
+        else
+            share_all(steps, line);
     }
     if (steps->error != LBMAP_OK || lbm_vec_reserve(&steps->own, 1) != LBM_OK ||
         lbm_vec_reserve(&steps->fresh, 1) != LBM_OK) {
@@ -189,7 +218,7 @@ lbm_steps_on_release(void *context, uint32_t vertex, uint64_t token, struct lbma
     if (line == NULL)
         return;
     lbm_steps_drop_old(steps, line);
-    lbm_line_pack(line, &buf);
+    lbm_line_pack(line, steps->value_size, &buf);
     if (buf.failed || lbm_vec_push(&steps->payloads, buf) != LBM_OK)
         lbm_buf_free(&buf); /* it goes on from its checkpoint */
     else

@@ -79,8 +79,12 @@
     1024                       /* names of operators whose certificates are void: people leave, hundreds */
 #define LBM_NOTE_BYTES_MAX 256 /* that an application publishes: an address and a key fit */
 #define LBM_POST_BYTES_MAX                                                                                   \
-    (1u << 20)             /* from application to application at a time: a payload fits, and more */
-#define LBM_CLIENTS_MAX 64 /* control connections of one daemon */
+    (1u << 20)                     /* from application to application at a time: a payload fits, and more */
+#define LBM_CLIENTS_MAX 64         /* control connections of one daemon */
+#define LBM_RUN_BYTES_MAX 8192     /* of a program's folder, arguments and environment: an entry of the log */
+#define LBM_PROGRAM_WHY_MAX 192    /* bytes that say why a program does not run, its 0 included */
+#define LBM_RUN_WORDS_MAX 1024     /* strings in these */
+#define LBM_OUTPUT_BYTES_MAX 16384 /* of a program's output at a time */
 
 /* ---- what must fit together: a constant that is changed alone compiles only if these still hold ----------
  */
@@ -117,6 +121,7 @@ _Static_assert(LBM_CHANGE_BYTES_MAX / LBM_CHANGE_RECORDS_MAX >= 256, "many small
 _Static_assert(LBM_CHANGE_RECORDS_MAX <= LBM_IDS_MAX, "ids for one change are given at a time");
 _Static_assert(LBM_POST_BYTES_MAX >= 4 * LBM_PAYLOAD_MAX && LBM_POST_BYTES_MAX * 2 <= LBM_FRAME_BYTES_MAX,
                "some payloads fit a post, and posts fit a frame");
+_Static_assert(LBM_OUTPUT_BYTES_MAX <= LBM_POST_BYTES_MAX, "output is no larger than a post");
 _Static_assert(LBM_LOG_LINES_MAX * 512u <= LBM_FRAME_BYTES_MAX,
                "lines of the log fit a frame, 512 bytes each");
 _Static_assert(LBM_EVENTS_MAX * 512u <= LBM_FRAME_BYTES_MAX, "events fit a frame, 512 bytes each");

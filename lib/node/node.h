@@ -97,6 +97,32 @@ enum lbm_condition {
 };
 LBM_NUMBERS_FIT(LBM_CONDITION_LIST, LBM_CONDITION_COUNT);
 
+/* Which programs a host runs for jobs (lbctl run). */
+enum lbm_programs {
+    LBM_PROGRAMS_NONE, /* none */
+    LBM_PROGRAMS_OWN,  /* of jobs of the user that the daemon runs as */
+    LBM_PROGRAMS_USERS /* of everybody's jobs, as their owners */
+};
+
+/* The program that a host runs for a job: on the wire (Place, RunReply). */
+#define LBM_PROGRAM_STATE_LIST(X)                                                                            \
+    X(NONE, 0, "")           /* none is to run here */                                                       \
+    X(RUNS, 1, "RUNS")       /* it is there */                                                               \
+    X(WAITS, 2, "WAITS")     /* it has died, and is started again in a moment */                             \
+    X(FAILED, 3, "FAILED")   /* it has died too often: it is not started again */                            \
+    X(ENDED, 4, "ENDED")     /* by itself, or with the job */                                                \
+    X(REFUSED, 5, "REFUSED") /* this host does not run it */
+
+enum lbm_program_state {
+#define LBM_PROGRAM_STATE_ENUM(id, number, name) LBM_PROGRAM_##id = number,
+    LBM_PROGRAM_STATE_LIST(LBM_PROGRAM_STATE_ENUM)
+#undef LBM_PROGRAM_STATE_ENUM
+        LBM_PROGRAM_COUNT = 0 LBM_PROGRAM_STATE_LIST(LBM_ROW_COUNT)
+};
+LBM_NUMBERS_FIT(LBM_PROGRAM_STATE_LIST, LBM_PROGRAM_COUNT);
+
+/* Returns the name of a state of a program; static. */
+const char *lbm_program_state_name(enum lbm_program_state state);
 /* Returns the name of a condition; static. */
 const char *lbm_condition_name(enum lbm_condition condition);
 /* Returns the name of a start; static. */
@@ -155,14 +181,18 @@ struct lbm_node_config {
     /* Members that are asked while this host knows no cluster. A leader that has some does not found one. */
     const struct lbm_node_contact *contacts;
     size_t n_contacts;
-    uint32_t vertices_max; /* refuse offers beyond that many vertices; 0: no limit */
-    uint32_t policy;       /* of jobs that ask for none, enum lbm_job_policy_code; 0: none */
-    uint32_t schedule;     /* the same, 1 + enum lbm_schedule; 0: pipelined */
-    int64_t tombstone_us;  /* finished records stay so long; 0: as is usual */
-    uint64_t seed;         /* of the node's own random stream; the shell draws it */
-    double evict_share;  /* hosts are evicted while no larger part of the members of ten minutes ago is lost;
-                            0: never */
-    const char *version; /* of the program, for status */
+    uint32_t vertices_max;      /* refuse offers beyond that many vertices; 0: no limit */
+    uint32_t policy;            /* of jobs that ask for none, enum lbm_job_policy_code; 0: none */
+    uint32_t schedule;          /* the same, 1 + enum lbm_schedule; 0: pipelined */
+    int64_t tombstone_us;       /* finished records stay so long; 0: as is usual */
+    enum lbm_programs programs; /* that this host runs, */
+    uint32_t uid;               /* of the daemon */
+    int64_t
+        program_grace_us; /* where no program works vertices stay so long; 0: as is usual; < 0: for good */
+    uint64_t seed;        /* of the node's own random stream; the shell draws it */
+    double evict_share;   /* hosts are evicted while no larger part of the members of ten minutes ago is lost;
+                             0: never */
+    const char *version;  /* of the program, for status */
     uint32_t protocol_most;  /* that it speaks, from LBM_PROTOCOL_LEAST on; 0: LBM_PROTOCOL_MOST */
     struct lbm_views *views; /* for all nodes of this process, borrowed; NULL: the node's view is its own */
 };
@@ -208,7 +238,8 @@ _Static_assert((int)LBM_ALERT_COUNT <= LBM_ALERTS_MAX, "a status has room for al
     X(LOG_ENTRIES, "log entries")   /* engine external: entries in order, from where LOG_FOLLOW said */      \
     X(LOG_SNAPSHOT, "log snapshot") /* engine external: the entries wanted are compacted */                  \
     X(LOG_OLDER, "log older")       /* engine external: it lacks what it had */                              \
-    X(ENSEMBLE, "ensemble")         /* how the ensemble of etcd that daemons run is */
+    X(ENSEMBLE, "ensemble")         /* how the ensemble of etcd that daemons run is */                       \
+    X(PROGRAM, "program")           /* a program that was started has written something, or has ended */
 
 enum lbm_event_kind {
 #define LBM_EVENT_ENUM(id, text) LBM_EVENT_##id,
@@ -296,6 +327,14 @@ struct lbm_event {
         } log_snapshot;
         uint64_t log_older; /* last entry that was there; 0: it is there again */
         struct lbm_ensemble_report ensemble;
+        struct {
+            uint64_t id;          /* of the effect that started it */
+            int has_ended;        /* 0: it has written `bytes` */
+            uint32_t status;      /* exit status, or 128 and the signal, up to 255 */
+            const char *why;      /* why it could not be started; "": it was */
+            const uint8_t *bytes; /* [len] borrowed */
+            size_t len;
+        } program;
     } as;
 };
 
@@ -312,7 +351,8 @@ struct lbm_event {
     X(LOG_COMPACT,                                                                                           \
       "log compact")          /* engine external: entries up to that index may go, the view replaces them */ \
     X(LOG_BEGIN, "log begin") /* engine external: this is the entry of that index, if there is no log yet */ \
-    X(ENSEMBLE, "ensemble")   /* who runs the ensemble of etcd, from now on */
+    X(ENSEMBLE, "ensemble")   /* who runs the ensemble of etcd, from now on */                               \
+    X(PROGRAM, "program")     /* start a program, or end it */
 
 enum lbm_effect_kind {
 #define LBM_EFFECT_ENUM(id, text) LBM_EFFECT_##id,
@@ -339,6 +379,17 @@ struct lbm_plan_task {
     uint32_t coordinator;          /* number of the planning host */
     const struct lbm_graph *graph; /* borrowed until PLANNED is delivered */
     const struct lbm_hosts *hosts; /* borrowed until PLANNED is delivered */
+};
+
+/* A program to be started. */
+struct lbm_program_order {
+    uint64_t id;   /* of this start: never the same again in the life of a node */
+    uint32_t uid;  /* whom it runs as */
+    uint32_t host; /* this host, and what it works on, for its environment: */
+    char job[LBM_NAME_MAX + 1];
+    uint32_t arguments; /* strings of `words` after the first one that are the program and its arguments */
+    uint32_t len;
+    char words[LBM_RUN_BYTES_MAX]; /* [len] as in JobRun: folder, arguments, environment */
 };
 
 struct lbm_effect {
@@ -375,6 +426,10 @@ struct lbm_effect {
             struct lbm_ensemble is;
             int tends; /* nonzero: this host brings etcd's list of members in line */
         } ensemble;
+        struct {
+            uint64_t id;                       /* end this one, */
+            struct lbm_program_order *program; /* or, if not NULL, start this; owned by the shell: free */
+        } program;
         struct {
             uint64_t index;
             struct lbm_bytes

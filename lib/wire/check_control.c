@@ -207,6 +207,14 @@ static const struct lbm_wire_rule post_request_rules[] = {
 static const struct lbm_wire_table post_request_table =
     TABLE(post_request_rules, lbm__post_request__descriptor);
 
+static const struct lbm_wire_rule run_request_rules[] = {
+    {"job", NAME},
+    {"action", SMALL_ENUM},
+    {"arguments", IN(0, LBM_RUN_WORDS_MAX)},
+    {"words", IN(0, LBM_RUN_BYTES_MAX)},
+};
+static const struct lbm_wire_table run_request_table = TABLE(run_request_rules, lbm__run_request__descriptor);
+
 static const struct lbm_wire_rule request_rules[] = {
     {"status", .nested = &empty_table},
     {"hosts", .nested = &empty_table},
@@ -240,6 +248,7 @@ static const struct lbm_wire_rule request_rules[] = {
     {"log_move", .nested = &log_move_request_table},
     {"publish", .nested = &publish_request_table},
     {"post", .nested = &post_request_table},
+    {"run", .nested = &run_request_table},
 };
 const struct lbm_wire_table lbm_wire_request_table = {
     .type = &lbm__request__descriptor,
@@ -349,6 +358,11 @@ static const struct lbm_wire_rule job_entry_rules[] = {
     {"reason", TEXT},
     {"imbalance_known", FLAG},
     {"heard_phase", NAME_OR_EMPTY}, /* of an earlier version */
+    {"program_host", UP_TO(LBM_HOSTS_MAX), HOST},
+    {"program_serves", SAME("program_host"), FLAG},
+    {"program_state", SAME("program_host"), NAME_OR_EMPTY},
+    {"program_why", SAME("program_host"), TEXT},
+    {"program_runs", FLAG},
 };
 static const struct lbm_wire_table job_entry_table = TABLE(job_entry_rules, lbm__job_entry__descriptor);
 
@@ -453,6 +467,12 @@ static const struct lbm_wire_table places_table = TABLE(places_rules, lbm__place
 static const struct lbm_wire_rule posted_rules[] = {{"host", HOST}, {"data", IN(1, LBM_POST_BYTES_MAX)}};
 static const struct lbm_wire_table posted_table = TABLE(posted_rules, lbm__posted__descriptor);
 
+static const struct lbm_wire_rule run_reply_rules[] = {
+    {"host", HOST_OR_NONE}, {"name", NAME_OR_EMPTY},      {"data", IN(0, LBM_OUTPUT_BYTES_MAX)},
+    {"state", SMALL_ENUM},  {"status", IN(0, UINT8_MAX)}, {"text", TEXT},
+};
+static const struct lbm_wire_table run_reply_table = TABLE(run_reply_rules, lbm__run_reply__descriptor);
+
 static const struct lbm_wire_rule response_rules[] = {
     {"code", IN(0, LBM_ERR_COUNT - 1)},
     {"text", TEXT},
@@ -474,6 +494,7 @@ static const struct lbm_wire_rule response_rules[] = {
     {"enrol", .nested = &enrol_reply_table},
     {"places", .nested = &places_table},
     {"posted", .nested = &posted_table},
+    {"run", .nested = &run_reply_table},
 };
 /* A response without a body is an acknowledgement or an error. */
 const struct lbm_wire_table lbm_wire_response_table = TABLE(response_rules, lbm__response__descriptor);

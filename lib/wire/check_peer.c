@@ -261,6 +261,12 @@ static const struct lbm_wire_table join_table = TABLE(join_rules, lbm__join__des
 static const struct lbm_wire_rule activate_rules[] = {{"host", HOST}, {"site", ONE_OF(2, 3, 3)}};
 static const struct lbm_wire_table activate_table = TABLE(activate_rules, lbm__activate__descriptor);
 
+static const struct lbm_wire_rule job_run_rules[] = {
+    {"watcher", HOST},
+    {"arguments", IN(0, LBM_RUN_WORDS_MAX)},
+    {"words", IN(0, LBM_RUN_BYTES_MAX)},
+};
+static const struct lbm_wire_table job_run_table = TABLE(job_run_rules, lbm__job_run__descriptor);
 static const struct lbm_wire_rule job_create_rules[] = {
     {"name", NAME},
     {"coordinator", HOST},
@@ -275,6 +281,7 @@ static const struct lbm_wire_rule job_create_rules[] = {
     {"slice_host", UP_TO(LBM_PARTS_MAX), HOST},
     {"slice_incarnation", SAME("slice_host")},
     {"slice_first", SAME("slice_host"), VERTEX},
+    {"run", .nested = &job_run_table},
 };
 static const struct lbm_wire_table job_create_table = TABLE(job_create_rules, lbm__job_create__descriptor);
 
@@ -312,7 +319,8 @@ static const struct lbm_wire_table take_over_table = TABLE(take_over_rules, lbm_
 
 static const struct lbm_wire_rule job_set_rules[] = {{"imbalance", IMBALANCE},
                                                      {"policy", .nested = &job_policy_table},
-                                                     {"gates", .nested = &lbm_wire_job_gates_table}};
+                                                     {"gates", .nested = &lbm_wire_job_gates_table},
+                                                     {"run", .nested = &job_run_table}};
 static const struct lbm_wire_table job_set_table = TABLE(job_set_rules, lbm__job_set__descriptor);
 
 static const struct lbm_wire_rule allot_ids_rules[] = {{"host", HOST}, {"count", IN(1, LBM_IDS_MAX)}};
@@ -508,10 +516,16 @@ static const struct lbm_wire_rule ping_rules[] = {{"jobs", UP_TO(LBM_JOBS_MAX), 
 static const struct lbm_wire_table ping_table = TABLE(ping_rules, lbm__ping__descriptor);
 
 static const struct lbm_wire_rule place_rules[] = {
-    {"present", FLAG}, {"finished", FLAG}, {"note", IN(0, LBM_NOTE_BYTES_MAX)}};
+    {"present", FLAG},       {"finished", FLAG},           {"note", IN(0, LBM_NOTE_BYTES_MAX)},
+    {"program", SMALL_ENUM}, {"status", IN(0, UINT8_MAX)}, {"why", TEXT},
+    {"withdrawn", FLAG},
+};
 static const struct lbm_wire_table place_table = TABLE(place_rules, lbm__place__descriptor);
 static const struct lbm_wire_rule post_rules[] = {{"data", IN(1, LBM_POST_BYTES_MAX)}};
 static const struct lbm_wire_table post_table = TABLE(post_rules, lbm__post__descriptor);
+static const struct lbm_wire_rule program_output_rules[] = {{"data", IN(1, LBM_OUTPUT_BYTES_MAX)}};
+static const struct lbm_wire_table program_output_table =
+    TABLE(program_output_rules, lbm__program_output__descriptor);
 
 static const struct lbm_wire_rule peer_rules[] = {
     {"src", HOST},
@@ -557,6 +571,7 @@ static const struct lbm_wire_rule peer_rules[] = {
     {"slice_taken", .nested = &slice_taken_table},
     {"place", .nested = &place_table},
     {"post", .nested = &post_table},
+    {"program_output", .nested = &program_output_table},
 };
 const struct lbm_wire_table lbm_wire_peer_table = {
     .type = &lbm__peer__descriptor,

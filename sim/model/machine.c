@@ -84,6 +84,9 @@ carry_out(struct cluster *c, uint32_t host, struct waiting *waiting)
     case LBM_EFFECT_ENSEMBLE:
         ensemble_effect(c, host, effect);
         break;
+    case LBM_EFFECT_PROGRAM: /* a simulated host runs none */
+        free(effect->as.program.program);
+        break;
     case LBM_EFFECT_COUNT:
         break;
     }

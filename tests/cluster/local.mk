@@ -1,11 +1,12 @@
 # tests/cluster
 # Real daemons on this machine: sixteen at most. How long a script measures is in its environment.
-check_PROGRAMS += docs/examples/heat docs/examples/owned docs/examples/steps docs/examples/wator tests/cluster/drifter \
-	tests/cluster/heat_alone tests/cluster/heat_paced tests/cluster/linker \
+check_PROGRAMS += docs/examples/crowd docs/examples/heat docs/examples/owned docs/examples/steps docs/examples/wator tests/cluster/drifter \
+	tests/cluster/crowd_alone tests/cluster/heat_alone tests/cluster/heat_paced tests/cluster/linker \
 	tests/cluster/poster tests/cluster/refiner tests/cluster/talker tests/cluster/worker
 cluster_scripts = tests/cluster/adapt.sh tests/cluster/api.sh tests/cluster/approve.sh tests/cluster/authority.sh \
 	tests/cluster/backup.sh \
-	tests/cluster/bindings.sh tests/cluster/chaos.sh tests/cluster/cluster.sh tests/cluster/crash.sh tests/cluster/daemon.sh \
+	tests/cluster/bindings.sh tests/cluster/chaos.sh tests/cluster/cluster.sh tests/cluster/crash.sh tests/cluster/crowd.sh \
+	tests/cluster/daemon.sh \
 	tests/cluster/delay.sh tests/cluster/diffuse.sh tests/cluster/disk.sh tests/cluster/drift.sh \
 	tests/cluster/enroll.sh tests/cluster/ensemble.sh tests/cluster/etcd.sh tests/cluster/explain.sh \
 	tests/cluster/flood.sh tests/cluster/heat.sh tests/cluster/heavy.sh tests/cluster/hog.sh tests/cluster/join.sh \
@@ -15,7 +16,8 @@ cluster_scripts = tests/cluster/adapt.sh tests/cluster/api.sh tests/cluster/appr
 	tests/cluster/own_files.sh tests/cluster/owners_check.sh tests/cluster/parallel.sh tests/cluster/places.sh \
 	tests/cluster/policy.sh tests/cluster/promote.sh tests/cluster/python.sh tests/cluster/reach.sh \
 	tests/cluster/remote.sh tests/cluster/renew.sh \
-	tests/cluster/rights.sh tests/cluster/rogue.sh tests/cluster/rtt.sh tests/cluster/slow.sh \
+	tests/cluster/rights.sh tests/cluster/rogue.sh tests/cluster/rtt.sh tests/cluster/run.sh \
+	tests/cluster/run_users.sh tests/cluster/slow.sh \
 	tests/cluster/talk.sh tests/cluster/thinning.sh tests/cluster/throttle.sh tests/cluster/tls.sh tests/cluster/tls_refused.sh \
 	tests/cluster/tokens.sh tests/cluster/trace.sh tests/cluster/truth.sh tests/cluster/wator.sh \
 	tests/cluster/upgrade.sh
@@ -39,9 +41,13 @@ tests_cluster_linker_SOURCES = tests/cluster/linker.c tests/cluster/serving.c te
 tests_cluster_linker_LDADD = liblbmap.la
 tests_cluster_talker_SOURCES = tests/cluster/talker.c tests/cluster/serving.c tests/cluster/serving.h
 tests_cluster_talker_LDADD = liblbmap.la
+docs_examples_crowd_SOURCES = docs/examples/crowd.c
+docs_examples_crowd_LDADD = liblbmap.la
+tests_cluster_crowd_alone_SOURCES = tests/cluster/crowd_alone.c tests/cluster/alone.h
+tests_cluster_crowd_alone_LDADD = liblbmap.la
 docs_examples_heat_SOURCES = docs/examples/heat.c
 docs_examples_heat_LDADD = liblbmap.la
-tests_cluster_heat_alone_SOURCES = tests/cluster/heat_alone.c
+tests_cluster_heat_alone_SOURCES = tests/cluster/heat_alone.c tests/cluster/alone.h
 tests_cluster_heat_alone_LDADD = liblbmap.la
 tests_cluster_heat_paced_SOURCES = tests/cluster/heat_paced.c
 tests_cluster_heat_paced_LDADD = liblbmap.la

@@ -51,7 +51,7 @@ streams?|generations?;replication log, epoch;lib/node lib/wire lib/store sim/mod
 takes_part;participates;lib sim
 '
 # An author; tables of the database, whose format stays; earlier spellings that commands take; fields of others' files.
-allowed='getenv\("HOME"\)|Ward & Pinkerton|session of its own|(TABLE|FROM|INTO) adopted|(TABLE|FROM|INTO) stream|TABLE stream[(]|owner, incarnation, generation|owner INTEGER|rng_stream|random stream|LBM_START_EARLIER|[{]"home", "coordinator"|`seq_id` and `home`'
+allowed='getenv\("HOME"\)|set\("HOME"|HOME, USER|_HOME_|Ward & Pinkerton|session of its own|(TABLE|FROM|INTO) adopted|(TABLE|FROM|INTO) stream|TABLE stream[(]|owner, incarnation, generation|owner INTEGER|rng_stream|random stream|LBM_START_EARLIER|[{]"home", "coordinator"|`seq_id` and `home`'
 
 # Print every place below $1 with a word that is held.
 check() {

@@ -50,6 +50,62 @@ void lbm_application_places_timer(struct lbm_node *node);
 /* Time, us, at which lbm_application_places_timer has something to do; INT64_MAX: none. */
 int64_t lbm_application_places_deadline(const struct lbm_node *node);
 
+/* Returns the place of a job at a host, or NULL if nothing is known of one. */
+struct place *lbm_application_place(struct lbm_node *node, uint64_t job, uint32_t host);
+/* The same of this host, which has one from now on; NULL: memory is short, the step has failed. */
+struct place *lbm_application_place_own(struct lbm_node *node, uint64_t job);
+/* Tell all members of a place of this host. */
+void lbm_application_place_tell(struct lbm_node *node, struct place *place);
+/* Nonzero if somebody has said that the job is done. */
+int lbm_application_is_finished(const struct lbm_node *node, uint64_t job);
+
+/* ---- programs.c ---------------------------------------------------------------------------------------- */
+
+/* A program that this host has started has written something, or has ended. */
+void lbm_application_on_program(struct lbm_node *node, const struct lbm_event *event);
+/* ProgramOutput: of a program at another host, for a client of this one. */
+void lbm_application_on_output(struct lbm_node *node, const Lbm__Peer *message);
+/* Start the programs that this host is to run, again those that have died, and end the others. */
+void lbm_application_programs_timer(struct lbm_node *node);
+/* Time, us, at which lbm_application_programs_timer has something to do; INT64_MAX: none. */
+int64_t lbm_application_programs_deadline(const struct lbm_node *node);
+/* Why this host does not run programs of the job; NULL: it does. Out: text [size], which may be returned. */
+const char *lbm_application_programs_refusal(const struct lbm_node *node, const struct lbm_job_entry *entry,
+                                             char *text, size_t size);
+
+/* ---- program_watch.c ----------------------------------------------------------------------------------- */
+
+/* Answer RunRequest WATCH with RunReply parts until all programs of the job are over. Errors in the answer:
+ * LBM_E_STATE nothing is run, or another host has its output. */
+void lbm_application_watch(struct lbm_node *node, uint64_t client, uint64_t request,
+                           const struct lbm_job_entry *entry);
+/* The program of a host is in another state than before: clients that watch are told. */
+void lbm_application_watch_state(struct lbm_node *node, const struct place *place);
+/* Output of the program at a host: bytes [len] after the first `at`. */
+void lbm_application_watch_output(struct lbm_node *node, uint64_t job, uint64_t run, uint32_t host,
+                                  uint64_t at, const uint8_t *bytes, size_t len);
+void lbm_application_watch_gone(struct lbm_node *node, uint64_t client);     /* its connection ended */
+void lbm_application_watch_has_read(struct lbm_node *node, uint64_t client); /* all that it was sent */
+/* End runs that nobody watches, and tell clients of those that are over. */
+void lbm_application_watch_timer(struct lbm_node *node);
+/* Time, us, at which lbm_application_watch_timer has something to do; INT64_MAX: none. */
+int64_t lbm_application_watch_deadline(const struct lbm_node *node);
+
+/* ---- unserved.c ---------------------------------------------------------------------------------------- */
+
+/* Nonzero if programs are to work on the job at every host that has vertices of it: hosts run one, or
+ * programs that talk to each other serve it; and it is not finished. */
+int lbm_application_is_computed(const struct lbm_node *node, const struct lbm_job_entry *entry);
+/* Nonzero if no program works on the job at that host, though one is to. why: "" or why. */
+int lbm_application_is_unserved(const struct lbm_node *node, const struct lbm_job_entry *entry, uint32_t host,
+                                const char **why);
+/* A place says whether its host gets vertices of the job. */
+void lbm_application_withdrawn(struct lbm_node *node, const struct place *place);
+/* Where no program works for long, give vertices away; take them again where one does. */
+void lbm_application_unserved_timer(struct lbm_node *node);
+/* Time, us, at which lbm_application_unserved_timer has something to do; INT64_MAX: none. */
+int64_t lbm_application_unserved_deadline(const struct lbm_node *node);
+
 /* ---- change.c ------------------------------------------------------------------------------------------ */
 
 /* Answer ChangeRequest: all of the change or nothing of it (protocol.md section 7). Errors in the answer:

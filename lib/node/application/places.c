@@ -3,6 +3,8 @@
  * each publishes is told to all members when it changes and every PLACES_US; what one posts goes over the
  * connection of the two daemons. Both may be lost: notes are told again, posts are the applications' own
  * matter. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,8 +28,8 @@ period_us(const struct lbm_node *node)
     return each_us > PLACES_US ? each_us : PLACES_US;
 }
 
-static struct place *
-place_of(struct lbm_node *node, uint64_t job, uint32_t host)
+struct place *
+lbm_application_place(struct lbm_node *node, uint64_t job, uint32_t host)
 {
     for (size_t i = 0; i < node->places.n; i++)
         if (node->places.at[i].job == job && node->places.at[i].host == host)
@@ -46,14 +48,29 @@ listener_of(struct lbm_node *node, uint64_t job)
 
 /* ---- what is told ------------------------------------------------------------------------------------- */
 
-static void
-tell_members(struct lbm_node *node, struct place *place)
+int
+lbm_application_is_finished(const struct lbm_node *node, uint64_t job)
+{
+    for (size_t i = 0; i < node->places.n; i++)
+        if (node->places.at[i].job == job && node->places.at[i].finished)
+            return 1;
+    return 0;
+}
+
+void
+lbm_application_place_tell(struct lbm_node *node, struct place *place)
 {
     Lbm__Place body = LBM__PLACE__INIT;
     body.job = place->job;
     body.present = place->present != 0;
     body.finished = place->finished != 0;
     body.note = (ProtobufCBinaryData){place->note_len, place->note};
+    body.program = (uint32_t)place->program;
+    body.run = place->run;
+    body.status = place->status;
+    body.starts = place->starts;
+    body.why = place->why;
+    body.withdrawn = place->withdrawn != 0;
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_PLACE;
     message.place = &body;
@@ -111,6 +128,20 @@ add_place(struct lbm_node *node, uint64_t job, uint32_t host)
     return &node->places.at[node->places.n - 1];
 }
 
+struct place *
+lbm_application_place_own(struct lbm_node *node, uint64_t job)
+{
+    struct place *place = lbm_application_place(node, job, node->host);
+    return place != NULL ? place : add_place(node, job, node->host);
+}
+
+/* Nonzero if a place says no more than none would. */
+static int
+is_nothing(const struct place *place)
+{
+    return !place->present && !place->finished && !place->withdrawn && place->program == LBM_PROGRAM_NONE;
+}
+
 /* Returns nonzero if it said something else before. */
 static int
 set_place(struct place *place, int present, int finished, const ProtobufCBinaryData *note)
@@ -125,18 +156,52 @@ set_place(struct place *place, int present, int finished, const ProtobufCBinaryD
     return !is_same;
 }
 
+/* What the sender says of the program that it runs. */
+static void
+hear_program(struct lbm_node *node, struct place *place, const Lbm__Place *body)
+{
+    enum lbm_program_state state =
+        body->program < LBM_PROGRAM_COUNT ? (enum lbm_program_state)body->program : LBM_PROGRAM_NONE;
+    int is_new = state != place->program || body->run != place->run || body->starts != place->starts;
+    if (body->run != place->run)
+        place->output = 0;
+    place->program = state;
+    place->run = body->run;
+    place->status = body->status;
+    place->starts = body->starts;
+    snprintf(place->why, sizeof place->why, "%s", body->why);
+    if (is_new)
+        lbm_application_watch_state(node, place);
+}
+
+/* Those who look on hear that no program works there any more. */
+static void
+tell_gone(struct lbm_node *node, const struct place *place)
+{
+    const struct lbm_job_entry *entry = lbm_view_job(&node->view, place->job);
+    if (entry != NULL && !lbm_application_is_finished(node, place->job))
+        lbm_core_note(node, LBM_NOTE_WARNING, "job %s: no program works at host %" PRIu32 " any more",
+                      entry->name, place->host);
+}
+
 void
 lbm_application_on_place(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__Place *body = message->place;
     if (lbm_local_job(node, body->job) == NULL)
         return;
-    struct place *place = place_of(node, body->job, message->src);
-    if (place == NULL && !body->present && !body->finished)
+    struct place *place = lbm_application_place(node, body->job, message->src);
+    if (place == NULL && !body->present && !body->finished && !body->withdrawn &&
+        body->program == LBM_PROGRAM_NONE)
         return;
     if (place == NULL && (place = add_place(node, body->job, message->src)) == NULL)
         return;
     place->heard_us = node->now_us;
+    place->withdrawn = body->withdrawn != 0;
+    lbm_application_withdrawn(node, place);
+    hear_program(node, place, body);
+    if (place->present && !body->present)
+        tell_gone(node, place);
     if (set_place(place, body->present != 0, place->finished || body->finished, &body->note))
         changed(node, place);
 }
@@ -151,13 +216,13 @@ lbm_application_publish(struct lbm_node *node, uint64_t client, uint64_t request
                              "nothing is served over this connection: attach to a job first");
         return;
     }
-    struct place *place = place_of(node, application->job, node->host);
-    if (place == NULL && (place = add_place(node, application->job, node->host)) == NULL)
+    struct place *place = lbm_application_place_own(node, application->job);
+    if (place == NULL)
         return;
     int is_new = !application->publishes;
     application->publishes = 1;
     (void)set_place(place, 1, place->finished || publish->finished, &publish->note);
-    tell_members(node, place);
+    lbm_application_place_tell(node, place);
     Lbm__Response response = LBM__RESPONSE__INIT;
     lbm_core_reply(node, client, request, 1, &response);
     for (size_t i = 0; is_new && i < node->places.n; i++) {
@@ -170,12 +235,14 @@ lbm_application_publish(struct lbm_node *node, uint64_t client, uint64_t request
 void
 lbm_application_place_left(struct lbm_node *node, uint64_t job)
 {
-    struct place *place = place_of(node, job, node->host);
+    struct place *place = lbm_application_place(node, job, node->host);
     if (place == NULL)
         return;
+    if (place->present)
+        tell_gone(node, place);
     place->present = 0;
-    tell_members(node, place);
-    if (!place->finished)
+    lbm_application_place_tell(node, place);
+    if (is_nothing(place))
         *place = node->places.at[--node->places.n];
 }
 
@@ -208,12 +275,16 @@ lbm_application_places_timer(struct lbm_node *node)
     for (size_t i = 0; i < node->places.n && node->failed == LBM_OK;) {
         struct place *place = &node->places.at[i];
         if (place->host == node->host) {
-            tell_members(node, place);
-        } else if (place->present && is_lost(node, place)) {
-            place->present = 0;
-            changed(node, place);
+            lbm_application_place_tell(node, place);
+        } else if (!is_nothing(place) && is_lost(node, place)) {
+            int was_present = place->present;
+            place->present = place->withdrawn = 0;
+            place->program = LBM_PROGRAM_NONE;
+            lbm_application_withdrawn(node, place);
+            if (was_present)
+                changed(node, place);
         }
-        if (place->host != node->host && !place->present && !place->finished)
+        if (is_nothing(place))
             *place = node->places.at[--node->places.n];
         else
             i++;

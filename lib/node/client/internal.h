@@ -74,6 +74,12 @@ int lbm_client_cut_is_of(const struct lbm_node *node, uint64_t client, uint64_t 
 /* Answer MapRequest with LBM_HOLD_END, once all hosts are told. */
 void lbm_client_cut_end(struct lbm_node *node, uint64_t client, uint64_t request, uint64_t cut);
 
+/* ---- run.c ---- */
+
+/* Answer RunRequest: start, end or watch the programs of a job. Errors in the answer: LBM_E_NOTFOUND,
+ * LBM_E_DENIED, LBM_E_EXISTS, LBM_E_RANGE, LBM_E_STATE. */
+void lbm_client_answer_run(struct lbm_node *node, const struct client *client, const Lbm__Request *request);
+
 /* ---- summary.c ---- */
 
 struct load_report;

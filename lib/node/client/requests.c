@@ -256,6 +256,34 @@ fill_summary(const struct lbm_node *node, const struct lbm_job_entry *entry, Lbm
     out->imbalance = summary->imbalance >= 0 ? summary->imbalance : 0;
 }
 
+/* Where programs work on the job, or are run; why borrows from the node. */
+static void
+fill_programs(struct lbm_node *node, const struct lbm_job_entry *entry, Lbm__JobEntry *out)
+{
+    size_t n = node->places.n;
+    out->program_host = lbm_alloc(n, sizeof *out->program_host);
+    out->program_serves = lbm_alloc(n, sizeof *out->program_serves);
+    out->program_state = lbm_alloc(n, sizeof *out->program_state);
+    out->program_why = lbm_alloc(n, sizeof *out->program_why);
+    if (out->program_host == NULL || out->program_serves == NULL || out->program_state == NULL ||
+        out->program_why == NULL) {
+        lbm_core_fail(node, LBM_E_NOMEM);
+        return;
+    }
+    size_t at = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct place *place = &node->places.at[i];
+        if (place->job != entry->job || (!place->present && place->program == LBM_PROGRAM_NONE))
+            continue;
+        out->program_host[at] = place->host;
+        out->program_serves[at] = place->present != 0;
+        out->program_state[at] = (char *)(uintptr_t)lbm_program_state_name(place->program);
+        out->program_why[at++] = place->why;
+    }
+    out->n_program_host = out->n_program_serves = out->n_program_state = out->n_program_why = at;
+    out->program_runs = entry->run.arguments != 0;
+}
+
 static void
 fill_job(struct lbm_node *node, struct lbm_job_entry *entry, Lbm__JobEntry *out, Lbm__JobGates *gates,
          struct lbm_job_summary *summary)
@@ -285,6 +313,7 @@ fill_job(struct lbm_node *node, struct lbm_job_entry *entry, Lbm__JobEntry *out,
         fold_load_report(&load_report, lbm_client_is_unavailable(node, &node->view.members.at[i]), out);
     }
     fill_summary(node, entry, out, summary);
+    fill_programs(node, entry, out);
     out->n_host_load = out->n_host_vertices = out->n_host;
     out->job = entry->job;
     out->name = entry->name;
@@ -339,6 +368,10 @@ answer_jobs(struct lbm_node *node, const struct client *client, const Lbm__Reque
         free(entries[i].host_load);
         free(entries[i].host_vertices);
         free(entries[i].missing);
+        free(entries[i].program_host);
+        free(entries[i].program_serves);
+        free(entries[i].program_state);
+        free(entries[i].program_why);
     }
 }
 
@@ -485,6 +518,7 @@ static const struct {
     {LBM__REQUEST__WHAT_CHANGE, answer_change},
     {LBM__REQUEST__WHAT_PUBLISH, answer_publish},
     {LBM__REQUEST__WHAT_POST, answer_post},
+    {LBM__REQUEST__WHAT_RUN, lbm_client_answer_run},
     {LBM__REQUEST__WHAT_NETWORK, lbm_membership_answer_network},
     {LBM__REQUEST__WHAT_ADMIT, lbm_client_answer_admit},
     {LBM__REQUEST__WHAT_REVOKE, lbm_client_answer_revoke},

@@ -51,6 +51,12 @@ job_of_attach(const Lbm__Request *request)
     return request->attach->job;
 }
 
+static const char *
+job_of_run(const Lbm__Request *request)
+{
+    return request->run->job;
+}
+
 static const struct right {
     Lbm__Request__WhatCase what;
     enum need need;
@@ -70,6 +76,7 @@ static const struct right {
     {LBM__REQUEST__WHAT_SUBMIT_ROWS, SUBMITS, "submit jobs", NULL},
     {LBM__REQUEST__WHAT_SUBMIT_END, SUBMITS, "submit jobs", NULL},
     {LBM__REQUEST__WHAT_CANCEL, OWNS, "cancel", job_of_cancel},
+    {LBM__REQUEST__WHAT_RUN, OWNS, "run programs for", job_of_run},
     {LBM__REQUEST__WHAT_JOB_CHANGE, OWNS, "change", job_of_change},
     {LBM__REQUEST__WHAT_ATTACH, OWNS, "attach to", job_of_attach},
     {LBM__REQUEST__WHAT_RELEASED, SERVES, "serve a job", NULL},

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "node/application/guest.h"
 #include "node/client/client.h"
 #include "node/client/internal.h"
 #include "node/core/core.h"
@@ -165,6 +166,7 @@ add_heard(const struct lbm_node *node, const struct lbm_job_entry *entry, struct
           const struct lbm_member *member, const struct load_report *report)
 {
     double target = lbm_local_target(node, entry, member->host);
+    const char *why;
     tally->heard += report->vertices;
     tally->load += report->load;
     tally->leaving += target > 0 ? 0 : report->load;
@@ -176,6 +178,11 @@ add_heard(const struct lbm_node *node, const struct lbm_job_entry *entry, struct
         tally->n_blocked++;
         tally->blocked += report->vertices;
         tell_blocked(node, tally, member);
+    } else if (report->vertices != 0 && lbm_application_is_unserved(node, entry, member->host, &why)) {
+        tally->n_blocked++;
+        tally->blocked += report->vertices;
+        because(tally, "no program works at host %" PRIu32 "%s%s", member->host, why[0] != '\0' ? ": " : "",
+                why);
     }
     tally->n_unsure += is_unavailable != 0;
 }
@@ -291,16 +298,17 @@ static void
 weigh(const struct lbm_node *node, const struct job *job, const struct tally *tally)
 {
     struct lbm_job_summary *out = tally->out;
-    double largest = -1, all = node->view.active_whole;
+    double largest = -1, all;
     out->imbalance = -1;
     if (out->condition != LBM_CONDITION_WELL || tally->n_silent != 0 || tally->leaving != 0 ||
-        out->is_short || tally->load == 0 || all <= 0)
+        out->is_short || tally->load == 0)
         return;
     for (size_t i = 0; i < node->view.active.n; i++) {
         uint32_t host = node->view.active.at[i];
         const struct load_report *known = lbm_local_report_known(job, host);
         double load = host == node->host ? (double)job->shard.load : known != NULL ? (double)known->load : 0;
-        double share = (double)tally->load * node->view.active_capacity.at[i] / all;
+        double capacity = lbm_local_capacity(node, job, host, &all);
+        double share = all > 0 ? (double)tally->load * capacity / all : 0;
         largest = share > 0 && load / share - 1 > largest ? load / share - 1 : largest;
     }
     out->imbalance = fmax(largest, 0);

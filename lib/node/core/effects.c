@@ -39,6 +39,17 @@ lbm_condition_name(enum lbm_condition condition)
     return (unsigned)condition < LBM_CONDITION_COUNT ? names[condition] : "unknown";
 }
 
+const char *
+lbm_program_state_name(enum lbm_program_state state)
+{
+    static const char *const names[] = {
+#define PROGRAM_STATE_NAME(id, number, name) [number] = name,
+        LBM_PROGRAM_STATE_LIST(PROGRAM_STATE_NAME)
+#undef PROGRAM_STATE_NAME
+    };
+    return (unsigned)state < LBM_PROGRAM_COUNT ? names[state] : "unknown";
+}
+
 void
 lbm_core_fail(struct lbm_node *node, enum lbm_err err)
 {
@@ -73,6 +84,9 @@ effect_free(struct lbm_effect *effect)
     case LBM_EFFECT_LOG_COMPACT:
     case LBM_EFFECT_LOG_BEGIN:
         free(effect->as.log.bytes.at);
+        break;
+    case LBM_EFFECT_PROGRAM:
+        free(effect->as.program.program);
         break;
     case LBM_EFFECT_DIAL:
     case LBM_EFFECT_NOTE:
@@ -136,6 +150,18 @@ lbm_core_emit_ensemble(struct lbm_node *node, const struct lbm_ensemble *is, int
     effect.as.ensemble.is = *is;
     effect.as.ensemble.tends = tends;
     emit(node, effect);
+}
+
+void
+lbm_core_emit_program(struct lbm_node *node, uint64_t id, struct lbm_program_order *program)
+{
+    struct lbm_effect effect = {.kind = LBM_EFFECT_PROGRAM};
+    effect.as.program.id = id;
+    effect.as.program.program = program;
+    if (lbm_vec_push(&node->out->list, effect) != LBM_OK) {
+        free(program);
+        lbm_core_fail(node, LBM_E_NOMEM);
+    }
 }
 
 static int

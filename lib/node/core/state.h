@@ -156,9 +156,34 @@ struct place {
     uint64_t job;
     uint32_t host;
     int present, finished;
-    int64_t heard_us; /* of another host's */
+    int64_t heard_us;               /* of another host's */
+    enum lbm_program_state program; /* that the host runs, */
+    uint64_t run;                   /* index of the entry that says so, */
+    uint32_t status, starts;        /* of its last end; so often it was started */
+    char why[LBM_PROGRAM_WHY_MAX];  /* why it does not run */
+    int withdrawn;                  /* no program works there, and vertices go elsewhere */
+    uint64_t output;                /* bytes of its output that have come, or are lost */
     uint32_t note_len;
     uint8_t note[LBM_NOTE_BYTES_MAX];
+};
+
+/* The program that this host runs for a job. */
+struct program {
+    uint64_t job, run; /* of the entry that says so */
+    uint32_t watcher;  /* host that gets its output */
+    int is_ending;     /* it is told to end, and has not yet */
+    uint64_t id;       /* of this start; 0: it does not run */
+    int64_t since_us;  /* of that */
+    int64_t again_us;  /* WAITS: when it is started again */
+    uint32_t quick;    /* times in a row that it died soon */
+    uint64_t output;   /* bytes that it has written */
+};
+
+/* A client that is told of the programs of a job. */
+struct run_watch {
+    uint64_t client, request, job, run;
+    uint64_t unread;  /* bytes that it was sent, and may not have read */
+    int64_t over_us; /* no program runs, or is to: since then; 0: one does */
 };
 
 /* What others leave of the processors. */
@@ -449,6 +474,13 @@ struct lbm_node {
     LBM_VEC(struct checkpoint) checkpoints;
     LBM_VEC(struct place) places;
     int64_t places_us; /* when to tell this host's again, and look who is lost */
+    LBM_VEC(struct program) programs;
+    LBM_VEC(struct run_watch) watches;
+    uint64_t program_id;  /* of the last start */
+    int64_t unwatched_us; /* since when a run of this host is watched by nobody; 0: none is */
+    enum lbm_programs programs_run;
+    uint32_t uid;
+    int64_t program_grace_us; /* < 0: no end */
     LBM_VEC(struct id_wait) id_waits;
     LBM_VEC(struct edge_answer) edge_answers;
     uint64_t life; /* drawn when it started */

@@ -74,6 +74,11 @@ enum {
     ALERT_AGAIN_US = 60000000, /* what stands still is told again after this */
     REJOIN_US = 20000000,     /* an evicted host waits so long to be taken over */
     RELEASE_US = 10000000,     /* for an application to let go; then the vertex stays */
+    PROGRAM_GRACE_US = 30000000, /* where no program works vertices stay so long, unless it was told */
+    PROGRAM_AGAIN_US = 250000, /* a program that has died is started again after twice that, then twice as long */
+    PROGRAM_QUICK_US = 10000000, /* it has died soon if it lived no longer */
+    RUN_UNWATCHED_US = 10000000, /* for a client to come back that watches a run: then it is ended */
+    RUN_OVER_US = 2000000, /* where no program runs for so long all are over: hosts tell what they run every 2 s */
     PAIR_MOVING_US =
         RELEASE_US + PAIR_HANDOFF_US, /* while a partner that is alive waits for an application */
     FIN_RETRY_US = 5000000,
@@ -186,6 +191,7 @@ LBM_FITS(PAIR_WAIT_US < PAIR_HANDOFF_US && PAIR_WAIT_US < PAIR_TIMEOUT_US,
 LBM_FITS(FLOW_SOON_US < FLOW_REPEAT_US && FLOW_REPEAT_US < FLOW_TIMEOUT_US,
          "words of flow computation are repeated before the partner is given up");
 LBM_FITS(TRANSFER_TIMEOUT_US > RELEASE_US, "transfers wait for an application that lets go");
+LBM_FITS(16 * PROGRAM_AGAIN_US < PROGRAM_QUICK_US, "pauses are shorter than the life that ends them");
 LBM_FITS(TRANSFER_SOON_US <= TRANSFER_TICK_US, "soon is not later than usual");
 LBM_FITS(FIN_RETRY_US < HELD_UP_US, "FIN has been asked for again before a held-up host settles");
 LBM_FITS(COLLECT_AGAIN_US < COLLECT_US && COLLECT_US < COLLECT_BUSY_US, "hosts that are alive get more time");

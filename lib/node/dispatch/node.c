@@ -86,6 +86,9 @@ lbm_node_new(const struct lbm_node_config *config, struct lbm_node **out, struct
     node->has_site = config->site != NULL;
     if (config->site != NULL)
         memcpy(node->site, config->site, node->m * sizeof *node->site);
+    node->programs_run = config->programs;
+    node->uid = config->uid;
+    node->program_grace_us = config->program_grace_us != 0 ? config->program_grace_us : PROGRAM_GRACE_US;
     lbm_rng_seed(&node->rng, config->seed);
     node->incarnation = 1;
     node->network.here = lbm_coordinate_start();
@@ -142,6 +145,8 @@ lbm_node_free(struct lbm_node *node)
     lbm_vec_free(&node->applications);
     lbm_vec_free(&node->checkpoints);
     lbm_vec_free(&node->places);
+    lbm_vec_free(&node->programs);
+    lbm_vec_free(&node->watches);
     lbm_vec_free(&node->id_waits);
     lbm_vec_free(&node->edge_answers);
     lbm_vec_free(&node->evictions);
@@ -231,6 +236,7 @@ static const struct {
     {LBM__PEER__BODY_EDGES_DONE, LIVING, lbm_application_on_edges_done},
     {LBM__PEER__BODY_PLACE, LIVING, lbm_application_on_place},
     {LBM__PEER__BODY_POST, LIVING, lbm_application_on_post},
+    {LBM__PEER__BODY_PROGRAM_OUTPUT, LIVING, lbm_application_on_output},
     {LBM__PEER__BODY_MOVED, LIVING, lbm_mapping_on_moved},
     {LBM__PEER__BODY_OFFER, LIVING, lbm_migration_on_offer},
     {LBM__PEER__BODY_ANSWER, LIVING, lbm_migration_on_answer},
@@ -411,6 +417,9 @@ look_at_timers(struct lbm_node *node)
     lbm_membership_maintenance_timer(node);
     lbm_application_timer(node);
     lbm_application_ids_timer(node);
+    lbm_application_programs_timer(node);
+    lbm_application_watch_timer(node);
+    lbm_application_unserved_timer(node);
     lbm_application_places_timer(node);
     lbm_client_query_timer(node);
     lbm_client_recover_timer(node);
@@ -458,10 +467,12 @@ lbm_node_step(struct lbm_node *node, const struct lbm_event *event, struct lbm_e
         lbm_client_recover_gone(node, event->as.client);
         lbm_client_cut_gone(node, event->as.client);
         lbm_application_ids_gone(node, event->as.client);
+        lbm_application_watch_gone(node, event->as.client);
         lbm_application_gone(node, event->as.client);
         break;
     case LBM_EVENT_CLIENT_READ:
         lbm_application_has_read(node, event->as.client);
+        lbm_application_watch_has_read(node, event->as.client);
         break;
     case LBM_EVENT_CAPACITY:
         lbm_membership_on_capacity(node, event->as.left);
@@ -484,6 +495,9 @@ lbm_node_step(struct lbm_node *node, const struct lbm_event *event, struct lbm_e
         break;
     case LBM_EVENT_ENSEMBLE:
         lbm_log_on_ensemble(node, &event->as.ensemble);
+        break;
+    case LBM_EVENT_PROGRAM:
+        lbm_application_on_program(node, event);
         break;
     case LBM_EVENT_TIMER:
     case LBM_EVENT_COUNT:
@@ -518,6 +532,9 @@ lbm_node_deadline(const struct lbm_node *node)
     when = earlier(when, lbm_application_deadline(node));
     when = earlier(when, lbm_application_ids_deadline(node));
     when = earlier(when, lbm_application_places_deadline(node));
+    when = earlier(when, lbm_application_programs_deadline(node));
+    when = earlier(when, lbm_application_watch_deadline(node));
+    when = earlier(when, lbm_application_unserved_deadline(node));
     when = earlier(when, lbm_membership_drain_deadline(node));
     when = earlier(when, lbm_membership_maintenance_deadline(node));
     return when;

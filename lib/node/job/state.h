@@ -183,7 +183,9 @@ struct job {
 
     enum lbm_condition condition; /* as last looked at, */
     int64_t condition_us;         /* and since when */
-    int64_t short_us; /* since when the hosts that are heard have fewer vertices than there are; 0: no */
+    LBM_VEC(uint32_t) withdrawn;  /* hosts where no program works: they get no vertices */
+    int64_t unserved_us; /* since when no program works here on vertices of it; 0: one does, or none is to */
+    int64_t short_us;    /* since when the hosts that are heard have fewer vertices than there are; 0: no */
 };
 
 #endif

@@ -43,6 +43,7 @@ lbm_job_free(struct job *job)
     lbm_idmap_free(&job->new_ids);
     free(job->pending);
     lbm_vec_free(&job->load_reports);
+    lbm_vec_free(&job->withdrawn);
     lbm_idmap_free(&job->load_report_at);
     lbm_vec_free(&job->rounds.arriving);
     lbm_vec_free(&job->rounds.early);

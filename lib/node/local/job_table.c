@@ -58,14 +58,34 @@ lbm_local_load_mean(const struct lbm_node *node, const struct lbm_job_entry *ent
     return fmax(1, (double)lbm_local_load_whole(node, entry) / fmax(1, lbm_local_load_count(node, entry)));
 }
 
+int
+lbm_local_is_withdrawn(const struct job *job, uint32_t host)
+{
+    for (size_t i = 0; i < job->withdrawn.n; i++)
+        if (job->withdrawn.at[i] == host)
+            return 1;
+    return 0;
+}
+
+double
+lbm_local_capacity(const struct lbm_node *node, const struct job *job, uint32_t host, double *all)
+{
+    uint32_t number = lbm_view_number(&node->view, host);
+    *all = node->view.active_whole;
+    for (size_t i = 0; job != NULL && i < job->withdrawn.n; i++) {
+        uint32_t other = lbm_view_number(&node->view, job->withdrawn.at[i]);
+        *all -= other != LBM_NONE ? node->view.active_capacity.at[other] : 0;
+    }
+    return number == LBM_NONE || (job != NULL && lbm_local_is_withdrawn(job, host))
+               ? 0
+               : node->view.active_capacity.at[number];
+}
+
 double
 lbm_local_target(const struct lbm_node *node, const struct lbm_job_entry *entry, uint32_t host)
 {
-    double all = node->view.active_whole;
-    uint32_t number = lbm_view_number(&node->view, host);
-    return all > 0 && number != LBM_NONE
-               ? (double)lbm_local_load_whole(node, entry) * node->view.active_capacity.at[number] / all
-               : 0;
+    double all, own = lbm_local_capacity(node, lbm_local_job(node, entry->job), host, &all);
+    return all > 0 && own > 0 ? (double)lbm_local_load_whole(node, entry) * own / all : 0;
 }
 
 /* Of equal vertices the bound in whole ones, the target rounded up at least; else the bound, at least the

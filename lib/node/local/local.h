@@ -16,6 +16,11 @@ struct load_report *lbm_local_report_of(struct job *job,
                                         uint32_t host); /* creates; NULL if memory is short */
 /* The last load report of a host, or NULL. */
 const struct load_report *lbm_local_report_known(const struct job *job, uint32_t host);
+/* Nonzero if the host gets no vertices of the job, since no program works on them there. */
+int lbm_local_is_withdrawn(const struct job *job, uint32_t host);
+/* Returns the capacity of a host for a job (NULL: for any); 0 if it gets no vertices.
+ * Out: *all that of all hosts */
+double lbm_local_capacity(const struct lbm_node *node, const struct job *job, uint32_t host, double *all);
 /* Returns the target load T_p of a host, work units: its share of the whole by capacity. */
 double lbm_local_target(const struct lbm_node *node, const struct lbm_job_entry *entry, uint32_t host);
 /* Returns the limit of the load of a host, work units. Equal vertices: the bound in whole vertices, at least

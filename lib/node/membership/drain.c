@@ -14,17 +14,18 @@
 enum { WITNESSES = 2 }; /* who suspect a host, before it is evicted */
 
 static int
-is_active(const struct lbm_node *node, uint32_t host)
+takes(const struct lbm_node *node, const struct job *job, uint32_t host)
 {
     const struct lbm_member *member = lbm_view_member(&node->view, host);
-    return member != NULL && member->state == LBM_MEMBER_ACTIVE;
+    return member != NULL && member->state == LBM_MEMBER_ACTIVE && !lbm_local_is_withdrawn(job, host);
 }
 
-/* The ACTIVE host that most of a row's edges lead to, targets of own neighbours counted as places; LBM_NONE:
- * no edge leads out yet. */
+/* The host that takes vertices and that most of a row's edges lead to, targets of own neighbours counted as
+ * places; LBM_NONE: no edge leads out yet. */
 static uint32_t
-pull_of(const struct lbm_node *node, const struct lbm_shard *shard, uint32_t row)
+pull_of(const struct lbm_node *node, const struct job *job, uint32_t row)
 {
+    const struct lbm_shard *shard = &job->shard;
     const struct lbm_patch *patch = &shard->patch;
     uint32_t best = LBM_NONE;
     uint64_t most = 0;
@@ -35,7 +36,7 @@ pull_of(const struct lbm_node *node, const struct lbm_shard *shard, uint32_t row
             uint32_t to = patch->g.target[f];
             uint32_t there = to < patch->g.n ? shard->vertices.at[patch->vertex[to]].destination
                                              : shard->ghosts.at[patch->ghost[to - patch->g.n]].host;
-            if (there == LBM_NONE || !is_active(node, there))
+            if (there == LBM_NONE || !takes(node, job, there))
                 continue;
             if (f == e)
                 host = there;
@@ -52,15 +53,18 @@ pull_of(const struct lbm_node *node, const struct lbm_shard *shard, uint32_t row
     return best;
 }
 
-/* Somebody for vertices that nothing pulls: a linked ACTIVE host if there is one, else the first. */
+/* Somebody for vertices that nothing pulls: a linked host that takes them if there is one, else the first. */
 static uint32_t
-nearest_active(const struct lbm_node *node)
+nearest_taker(const struct lbm_node *node, const struct job *job)
 {
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
     for (size_t k = 0; self != NULL && k < self->n_links; k++)
-        if (is_active(node, self->links[k].q))
+        if (takes(node, job, self->links[k].q))
             return self->links[k].q;
-    return lbm_view_host(&node->view, 0);
+    for (uint32_t p = 0; p < node->view.active.n; p++)
+        if (takes(node, job, lbm_view_host(&node->view, p)))
+            return lbm_view_host(&node->view, p);
+    return LBM_NONE;
 }
 
 static uint32_t *
@@ -73,15 +77,16 @@ target_of(struct lbm_shard *shard, uint32_t row)
  * that somebody pulls; of the others only those next to it can be pulled after it. In: front [n] all rows;
  * to, next, is_next [n] for what is in progress, is_next 0. */
 static void
-grow(const struct lbm_node *node, struct lbm_shard *shard, uint32_t *front, uint32_t *to, uint32_t *next,
+grow(const struct lbm_node *node, struct job *job, uint32_t *front, uint32_t *to, uint32_t *next,
      uint8_t *is_next)
 {
+    struct lbm_shard *shard = &job->shard;
     const struct lbm_graph *g = &shard->patch.g;
     for (uint32_t n_front = g->n, n_next; n_front != 0; n_front = n_next) {
         n_next = 0;
         for (uint32_t i = 0; i < n_front; i++) {
             is_next[front[i]] = 0;
-            to[i] = *target_of(shard, front[i]) == LBM_NONE ? pull_of(node, shard, front[i]) : LBM_NONE;
+            to[i] = *target_of(shard, front[i]) == LBM_NONE ? pull_of(node, job, front[i]) : LBM_NONE;
         }
         for (uint32_t i = 0; i < n_front; i++) {
             if (to[i] == LBM_NONE)
@@ -101,7 +106,7 @@ grow(const struct lbm_node *node, struct lbm_shard *shard, uint32_t *front, uint
     }
 }
 
-/* Target every own vertex onto an ACTIVE host near its neighbours. */
+/* Target every own vertex onto a host near its neighbours. */
 static void
 drain_job(struct lbm_node *node, struct job *job)
 {
@@ -119,16 +124,16 @@ drain_job(struct lbm_node *node, struct job *job)
     for (uint32_t row = 0; node->failed == LBM_OK && row < n; row++) {
         uint32_t pin = shard->vertices.at[shard->patch.vertex[row]].pin;
         rows[row] = row;
-        if (*target_of(shard, row) != LBM_NONE && !is_active(node, *target_of(shard, row)))
+        if (*target_of(shard, row) != LBM_NONE && !takes(node, job, *target_of(shard, row)))
             *target_of(shard, row) = LBM_NONE;
-        if (pin != LBM_NONE && is_active(node, pin)) /* nobody else may take it */
+        if (pin != LBM_NONE && takes(node, job, pin)) /* nobody else may take it */
             *target_of(shard, row) = pin;
     }
     if (node->failed == LBM_OK)
-        grow(node, shard, rows, rows + n, rows + 2 * (size_t)n, is_next);
+        grow(node, job, rows, rows + n, rows + 2 * (size_t)n, is_next);
     for (uint32_t row = 0; node->failed == LBM_OK && row < n; row++)
         if (*target_of(shard, row) == LBM_NONE)
-            *target_of(shard, row) = nearest_active(node);
+            *target_of(shard, row) = nearest_taker(node, job);
     lbm_local_queue_changed(job);
     free(rows);
     free(is_next);
@@ -228,6 +233,27 @@ is_needed_in_ensemble(const struct lbm_node *node)
     return 0;
 }
 
+/* Everybody's target is known, unless some are not on the lists: they are looked for now and then. */
+static void
+give_away(struct lbm_node *node, struct job *job)
+{
+    if (job->shard.n_own == 0 || job->phase == LBM_PHASE_SUBMITTED)
+        return;
+    uint32_t waiting = node->raise->migration_queue_pump(node, job);
+    if (waiting >= job->shard.n_own || node->now_us < job->drain_us)
+        return;
+    job->drain_us = node->now_us + DRAIN_LOOK_US;
+    drain_job(node, job);
+    (void)node->raise->migration_queue_pump(node, job);
+}
+
+/* Nonzero if this host takes part, and gives the vertices of that job away. */
+static int
+is_withdrawn(const struct lbm_node *node, const struct job *job)
+{
+    return job->withdrawn.n != 0 && job->shard.n_own != 0 && lbm_local_is_withdrawn(job, node->host);
+}
+
 void
 lbm_membership_drain_timer(struct lbm_node *node)
 {
@@ -237,26 +263,21 @@ lbm_membership_drain_timer(struct lbm_node *node)
     int drains = self != NULL && self->state == LBM_MEMBER_DRAINING;
     if (!drains || node->draining_us == 0)
         node->draining_us = drains ? node->now_us : 0;
-    if (!drains || !lbm_local_is_alive(node) || !node->caught_up || node->now_us < node->drain_us)
+    int gives = drains;
+    for (size_t i = 0; i < node->jobs.n; i++)
+        gives |= is_withdrawn(node, node->jobs.at[i]);
+    if (!gives || !lbm_local_is_alive(node) || !node->caught_up || node->now_us < node->drain_us)
         return;
     node->drain_us = node->now_us + MAPPING_TICK_US;
     /* It is needed until another one is promoted, or active. */
     int is_leader = node->engine == LBM_LOG_ENGINE_LOCAL && node->view.leader == node->host;
     int is_needed = is_leader || lbm_view_host(&node->view, 0) == LBM_NONE || is_needed_in_ensemble(node);
     for (size_t i = 0; i < node->jobs.n && node->failed == LBM_OK; i++) {
-        struct job *job = node->jobs.at[i];
-        if (job->shard.n_own != 0 && job->phase != LBM_PHASE_SUBMITTED) {
-            /* Everybody's target is known, unless some are not on the lists: they are looked for now and
-             * then.
-             */
-            uint32_t waiting = node->raise->migration_queue_pump(node, job);
-            if (waiting < job->shard.n_own && node->now_us >= job->drain_us) {
-                job->drain_us = node->now_us + DRAIN_LOOK_US;
-                drain_job(node, job);
-                (void)node->raise->migration_queue_pump(node, job);
-            }
-        }
+        if (drains || is_withdrawn(node, node->jobs.at[i]))
+            give_away(node, node->jobs.at[i]);
     }
+    if (!drains)
+        return;
     if (is_leader && is_empty(node) && lbm_membership_may_propose(node)) {
         node->propose_us = node->now_us + APPEND_AGAIN_US;
         (void)node->raise->log_hand_over(node, "this host drains", 0);
@@ -280,9 +301,11 @@ int64_t
 lbm_membership_drain_deadline(const struct lbm_node *node)
 {
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
-    int drains =
-        self != NULL && self->state == LBM_MEMBER_DRAINING && lbm_local_is_alive(node) && node->caught_up;
-    int64_t when = drains ? node->drain_us : INT64_MAX;
+    int gives = self != NULL && self->state == LBM_MEMBER_DRAINING;
+    for (size_t i = 0; i < node->jobs.n; i++)
+        gives |= is_withdrawn(node, node->jobs.at[i]);
+    gives = gives && lbm_local_is_alive(node) && node->caught_up;
+    int64_t when = gives ? node->drain_us : INT64_MAX;
     return wants_other_backup(node) && node->appends.n < PROPOSALS_MAX && node->propose_us < when
                ? node->propose_us
                : when;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The terms of a job, to and from the commands of the control log: its load policy, its throttle. */
+/* The terms of a job, to and from the commands of the control log: its load policy, its throttle, the program
+ * that is run. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "node/node.h"
 #include "node/view/view.h"
@@ -76,4 +78,34 @@ lbm_gates_take(const Lbm__JobGates *from, struct lbm_gates *gates)
         gates->bytes_per_s = from->bytes_per_s;
     if (from->given & LBM_GATE_IN_FLIGHT)
         gates->in_flight = from->in_flight;
+}
+
+void
+lbm_job_run_put(const struct lbm_job_run *run, Lbm__JobRun *to)
+{
+    lbm__job_run__init(to);
+    to->view = run->view;
+    to->watcher = run->watcher;
+    to->arguments = run->arguments;
+    to->words = (ProtobufCBinaryData){run->len, (uint8_t *)(uintptr_t)run->words}; /* packed, not changed */
+}
+
+void
+lbm_job_run_take(const Lbm__JobRun *from, struct lbm_job_run *out)
+{
+    *out = (struct lbm_job_run){.watcher = LBM_NONE};
+    if (from == NULL)
+        return;
+    out->view = from->view;
+    out->watcher = from->watcher;
+    size_t n = 0;
+    for (size_t i = 0; i < from->words.len; i++)
+        n += from->words.data[i] == 0;
+    int is_good = from->words.len != 0 && from->words.len <= sizeof out->words &&
+                  from->words.data[from->words.len - 1] == 0 && n > from->arguments;
+    if (from->arguments == 0 || !is_good)
+        return;
+    out->arguments = from->arguments;
+    out->len = (uint32_t)from->words.len;
+    memcpy(out->words, from->words.data, from->words.len);
 }

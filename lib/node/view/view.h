@@ -118,6 +118,20 @@ struct lbm_gates {
 void lbm_gates_put(const struct lbm_gates *gates, Lbm__JobGates *to);
 void lbm_gates_take(const Lbm__JobGates *from, struct lbm_gates *gates); /* those that are given */
 
+/* The program that hosts run that have vertices of a job. */
+struct lbm_job_run {
+    uint64_t view;      /* index of the entry that brought it */
+    uint32_t watcher;   /* host whose client asked for it */
+    uint32_t arguments; /* strings of `words`: the program and its arguments; 0: nothing is run */
+    uint32_t len;
+    char words[LBM_RUN_BYTES_MAX]; /* [len] folder, program and arguments, environment; each ended by a 0 */
+};
+
+/* Fill a message with what is run. Out: to, which borrows from `run`. */
+void lbm_job_run_put(const struct lbm_job_run *run, Lbm__JobRun *to);
+/* Words that are none make a run of nothing, at every host alike. NULL: nothing is run. */
+void lbm_job_run_take(const Lbm__JobRun *from, struct lbm_job_run *out);
+
 /* A job as the log created it. */
 struct lbm_job_entry {
     uint64_t job;
@@ -139,6 +153,7 @@ struct lbm_job_entry {
     uint64_t recovery_incarnation;
     struct lbm_job_policy policy;
     struct lbm_gates gates;
+    struct lbm_job_run run;
 };
 
 /* enum lbm_start: the start, or plan for a number that this program does not know. */

@@ -85,6 +85,7 @@ apply_job_create(struct lbm_view *view, const Lbm__Command *command, char *refus
     lbm_job_policy_take(create->policy, &entry.policy);
     entry.policy.view = view->index + 1;
     lbm_gates_take(create->gates, &entry.gates);
+    lbm_job_run_take(NULL, &entry.run);
     snprintf(entry.name, sizeof entry.name, "%s", create->name);
     return lbm_vec_push(&view->jobs, entry);
 }
@@ -117,7 +118,11 @@ apply_job_set(struct lbm_view *view, const Lbm__Command *command, char *refusal)
             lbm_gates_take(set->gates, &entry->gates);
             if (set->gates != NULL)
                 entry->gates.view = view->index + 1;
-            if (set->policy == NULL && set->gates == NULL)
+            if (set->run != NULL) {
+                lbm_job_run_take(set->run, &entry->run);
+                entry->run.view = view->index + 1;
+            }
+            if (set->policy == NULL && set->gates == NULL && set->run == NULL)
                 entry->imbalance = set->imbalance;
             return LBM_OK;
         }

@@ -19,6 +19,7 @@ struct draft {
     Lbm__JobCreate *job, **jobs;
     Lbm__JobPolicy *policy;
     Lbm__JobGates *gates;
+    Lbm__JobRun *run;
     Lbm__RevokeUser *user, **users;
     uint32_t ensemble_host[LBM_ENSEMBLE_MAX];
     uint64_t ensemble_incarnation[LBM_ENSEMBLE_MAX], ensemble_since[LBM_ENSEMBLE_MAX];
@@ -36,6 +37,7 @@ draft_free(struct draft *draft)
     free(draft->departures);
     free(draft->job);
     free(draft->jobs);
+    free(draft->run);
     free(draft->policy);
     free(draft->gates);
     free(draft->user);
@@ -60,12 +62,14 @@ draft_new(const struct lbm_view *view, struct draft *draft)
                             .jobs = lbm_alloc(n_jobs, sizeof *draft->jobs),
                             .policy = lbm_alloc(n_jobs, sizeof *draft->policy),
                             .gates = lbm_alloc(n_jobs, sizeof *draft->gates),
+                            .run = lbm_alloc(n_jobs, sizeof *draft->run),
                             .user = lbm_alloc(n_users, sizeof *draft->user),
                             .users = lbm_alloc(n_users, sizeof *draft->users),
                             .column = lbm_alloc(columns, sizeof *draft->column)};
     if (draft->member != NULL && draft->members != NULL && draft->departed != NULL &&
         draft->departures != NULL && draft->job != NULL && draft->jobs != NULL && draft->policy != NULL &&
-        draft->gates != NULL && draft->user != NULL && draft->users != NULL && draft->column != NULL)
+        draft->gates != NULL && draft->run != NULL && draft->user != NULL && draft->users != NULL &&
+        draft->column != NULL)
         return LBM_OK;
     draft_free(draft);
     return LBM_E_NOMEM;
@@ -207,6 +211,8 @@ draft_fill(const struct lbm_view *view, struct draft *draft)
         draft->job[i].policy = &draft->policy[i];
         lbm_gates_put(&view->jobs.at[i].gates, &draft->gates[i]);
         draft->job[i].gates = &draft->gates[i];
+        lbm_job_run_put(&view->jobs.at[i].run, &draft->run[i]);
+        draft->job[i].run = view->jobs.at[i].run.view != 0 ? &draft->run[i] : NULL;
         draft->jobs[i] = &draft->job[i];
     }
     to->next_host = view->next_host;
@@ -370,6 +376,7 @@ take_job(struct lbm_view *view, const Lbm__JobCreate *from)
     lbm_gates_take(from->gates, &job.gates);
     job.gates.view = from->gates != NULL ? from->gates->view : 0;
     lbm_job_policy_take(from->policy, &job.policy);
+    lbm_job_run_take(from->run, &job.run);
     return lbm_vec_push(&view->jobs, job);
 }
 

@@ -63,6 +63,12 @@ static const struct number frozen[] = {
     {"condition", "WELL", 0},
     {"condition", "DEGRADED", 1},
     {"condition", "LOST", 2},
+    {"program state", "NONE", 0},
+    {"program state", "RUNS", 1},
+    {"program state", "WAITS", 2},
+    {"program state", "FAILED", 3},
+    {"program state", "ENDED", 4},
+    {"program state", "REFUSED", 5},
     {"alert", "NO_MEMBER", 0},
     {"alert", "NO_LEADER", 1},
     {"alert", "LOG_WAITS", 2},
@@ -173,6 +179,8 @@ static const struct number frozen[] = {
     {"bound of a log entry", "LINK_COST_MAX", 500000},
     {"bound of a log entry", "DIMENSIONS_MAX", 3},
     {"bound of a log entry", "ENSEMBLE_MAX", 7},
+    {"bound of a log entry", "RUN_BYTES_MAX", 8192},
+    {"bound of a log entry", "RUN_WORDS_MAX", 1024},
     {"bound of a step in lbmap.h", "LEASE_STOP_US", 2000000},
 };
 
@@ -193,40 +201,44 @@ static const struct number present[] = {
 #define ROW_LBM_CONDITION_LIST(id, number, ...) {"condition", #id, number},
                     LBM_CONDITION_LIST(ROW_LBM_CONDITION_LIST)
 #undef ROW_LBM_CONDITION_LIST
+#define ROW_LBM_PROGRAM_STATE_LIST(id, number, ...) {"program state", #id, number},
+                        LBM_PROGRAM_STATE_LIST(ROW_LBM_PROGRAM_STATE_LIST)
+#undef ROW_LBM_PROGRAM_STATE_LIST
 #define ROW_LBM_ALERT_LIST(id, number, ...) {"alert", #id, number},
-                        LBM_ALERT_LIST(ROW_LBM_ALERT_LIST)
+                            LBM_ALERT_LIST(ROW_LBM_ALERT_LIST)
 #undef ROW_LBM_ALERT_LIST
 #define ROW_LBM_MOVE_REASON_LIST(id, number, ...) {"move reason", #id, number},
-                            LBM_MOVE_REASON_LIST(ROW_LBM_MOVE_REASON_LIST)
+                                LBM_MOVE_REASON_LIST(ROW_LBM_MOVE_REASON_LIST)
 #undef ROW_LBM_MOVE_REASON_LIST
 #define ROW_LBM_MOVE_STATE_LIST(id, number, ...) {"move state", #id, number},
-                                LBM_MOVE_STATE_LIST(ROW_LBM_MOVE_STATE_LIST)
+                                    LBM_MOVE_STATE_LIST(ROW_LBM_MOVE_STATE_LIST)
 #undef ROW_LBM_MOVE_STATE_LIST
 #define ROW_LBM_STAGE_LIST(id, number, ...) {"stage", #id, number},
-                                    LBM_STAGE_LIST(ROW_LBM_STAGE_LIST)
+                                        LBM_STAGE_LIST(ROW_LBM_STAGE_LIST)
 #undef ROW_LBM_STAGE_LIST
 #define ROW_LBM_JOB_STATE_LIST(id, number, ...) {"job state", #id, number},
-                                        LBM_JOB_STATE_LIST(ROW_LBM_JOB_STATE_LIST)
+                                            LBM_JOB_STATE_LIST(ROW_LBM_JOB_STATE_LIST)
 #undef ROW_LBM_JOB_STATE_LIST
 #define ROW_LBM_MEMBER_STATE_LIST(id, number, ...) {"member state", #id, number},
-                                            LBM_MEMBER_STATE_LIST(ROW_LBM_MEMBER_STATE_LIST)
+                                                LBM_MEMBER_STATE_LIST(ROW_LBM_MEMBER_STATE_LIST)
 #undef ROW_LBM_MEMBER_STATE_LIST
 #define ROW_LBM_ENSEMBLE_STEP_LIST(id, number, ...) {"ensemble step", #id, number},
-                                        LBM_ENSEMBLE_STEP_LIST(ROW_LBM_ENSEMBLE_STEP_LIST)
+                                                    LBM_ENSEMBLE_STEP_LIST(ROW_LBM_ENSEMBLE_STEP_LIST)
 #undef ROW_LBM_ENSEMBLE_STEP_LIST
 #define ROW_LBM_LOG_PLACE_LIST(id, number, ...) {"log place", #id, number},
-                                            LBM_LOG_PLACE_LIST(ROW_LBM_LOG_PLACE_LIST)
+                                                        LBM_LOG_PLACE_LIST(ROW_LBM_LOG_PLACE_LIST)
 #undef ROW_LBM_LOG_PLACE_LIST
 #define ROW_LBM_ETCD_ABILITY_LIST(id, number, ...) {"etcd ability", #id, number},
-                                                LBM_ETCD_ABILITY_LIST(ROW_LBM_ETCD_ABILITY_LIST)
+                                                            LBM_ETCD_ABILITY_LIST(ROW_LBM_ETCD_ABILITY_LIST)
 #undef ROW_LBM_ETCD_ABILITY_LIST
 #define ROW_LBM_ERR_LIST(id, number, ...) {"error", #id, number},
-                                                LBM_ERR_LIST(ROW_LBM_ERR_LIST)
+                                                                LBM_ERR_LIST(ROW_LBM_ERR_LIST)
 #undef ROW_LBM_ERR_LIST
 #define ROW_LBM_EXIT_LIST(id, number, ...) {"exit status", #id, number},
-                                                    LBM_EXIT_LIST(ROW_LBM_EXIT_LIST)
+                                                                    LBM_EXIT_LIST(ROW_LBM_EXIT_LIST)
 #undef ROW_LBM_EXIT_LIST
-                                                        {"job policy", "DEFAULT", LBM_JOB_POLICY_DEFAULT},
+                                                                        {"job policy", "DEFAULT",
+                                                                         LBM_JOB_POLICY_DEFAULT},
     {"job policy", "NONE", LBM_JOB_POLICY_NONE},
     {"job policy", "FIRST", LBM_JOB_POLICY_FIRST},
     {"gate", "COOLDOWN", LBM_GATE_COOLDOWN},
@@ -265,6 +277,8 @@ static const struct number present[] = {
     {"bound of a log entry", "LINK_COST_MAX", LBM_LINK_COST_MAX},
     {"bound of a log entry", "DIMENSIONS_MAX", LBM_DIMENSIONS_MAX},
     {"bound of a log entry", "ENSEMBLE_MAX", LBM_ENSEMBLE_MAX},
+    {"bound of a log entry", "RUN_BYTES_MAX", LBM_RUN_BYTES_MAX},
+    {"bound of a log entry", "RUN_WORDS_MAX", LBM_RUN_WORDS_MAX},
     {"bound of a step in lbmap.h", "LEASE_STOP_US", LBM_LEASE_STOP_US},
 };
 

@@ -3,7 +3,7 @@
 unit_daemon_tests = tests/unit/daemon/test_control tests/unit/daemon/test_effects tests/unit/daemon/test_etcd \
 	tests/unit/daemon/test_etcd_real \
 	tests/unit/daemon/test_plan_worker tests/unit/daemon/test_processor_share tests/unit/daemon/test_remote \
-	tests/unit/daemon/test_sandbox tests/unit/daemon/test_settings tests/unit/daemon/test_store_worker \
+	tests/unit/daemon/test_programs tests/unit/daemon/test_sandbox tests/unit/daemon/test_settings tests/unit/daemon/test_store_worker \
 	tests/unit/daemon/test_supervisor \
 	tests/unit/daemon/test_transport
 check_PROGRAMS += $(unit_daemon_tests)
@@ -15,6 +15,9 @@ daemon_test_libs = daemon/libdaemon.a lib/file/libfile.a lib/threads/libthreads.
 	$(SQLITE_LIBS) $(ZLIB_LIBS) $(ARCHIVE_LIBS) $(EVENT_SSL_LIBS) $(EVENT_LIBS) $(OPENSSL_LIBS) $(CONFIG_LIBS) \
 	$(PROTOBUF_LIBS) \
 	$(SYSTEMD_LIBS) $(SECCOMP_LIBS) $(CMOCKA_LIBS)
+tests_unit_daemon_test_programs_SOURCES = tests/unit/daemon/test_programs.c
+tests_unit_daemon_test_programs_CFLAGS = $(daemon_test_cflags)
+tests_unit_daemon_test_programs_LDADD = $(daemon_test_libs)
 tests_unit_daemon_test_sandbox_SOURCES = tests/unit/daemon/test_sandbox.c
 tests_unit_daemon_test_sandbox_CFLAGS = $(daemon_test_cflags)
 tests_unit_daemon_test_sandbox_LDADD = $(daemon_test_libs)
@@ -53,6 +56,7 @@ tests_unit_daemon_test_etcd_real_SOURCES = tests/unit/daemon/test_etcd_real.c
 tests_unit_daemon_test_etcd_real_CFLAGS = $(daemon_test_cflags)
 tests_unit_daemon_test_etcd_real_LDADD = $(daemon_test_libs)
 $(tests_unit_daemon_test_settings_OBJECTS) $(tests_unit_daemon_test_remote_OBJECTS) \
+	$(tests_unit_daemon_test_programs_OBJECTS) \
 	$(tests_unit_daemon_test_sandbox_OBJECTS) $(tests_unit_daemon_test_processor_share_OBJECTS) \
 	$(tests_unit_daemon_test_supervisor_OBJECTS) $(tests_unit_daemon_test_transport_OBJECTS) \
 	$(tests_unit_daemon_test_control_OBJECTS) $(tests_unit_daemon_test_store_worker_OBJECTS) \

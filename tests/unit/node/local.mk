@@ -4,7 +4,8 @@ unit_node_short_tests = tests/unit/node/test_admin tests/unit/node/test_starts \
 	tests/unit/node/test_evictions tests/unit/node/test_ghosts tests/unit/node/test_handoff tests/unit/node/test_history \
 	tests/unit/node/test_ingest tests/unit/node/test_liar tests/unit/node/test_ensemble \
 	tests/unit/node/test_log tests/unit/node/test_network \
-	tests/unit/node/test_node tests/unit/node/test_cut tests/unit/node/test_places tests/unit/node/test_query tests/unit/node/test_record_packed \
+	tests/unit/node/test_node tests/unit/node/test_cut tests/unit/node/test_places \
+	tests/unit/node/test_programs tests/unit/node/test_query tests/unit/node/test_record_packed \
 	tests/unit/node/test_rights tests/unit/node/test_rounds tests/unit/node/test_shard \
 	tests/unit/node/test_summary tests/unit/node/test_throttle tests/unit/node/test_view tests/unit/node/test_view_cache \
 	tests/unit/node/test_view_sites tests/unit/node/test_view_snapshot
@@ -125,6 +126,10 @@ tests_unit_node_test_places_SOURCES = tests/unit/node/test_places.c tests/unit/n
 	tests/unit/node/node_fixture.h
 tests_unit_node_test_places_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
 tests_unit_node_test_places_LDADD = $(tests_unit_node_test_node_LDADD)
+tests_unit_node_test_programs_SOURCES = tests/unit/node/test_programs.c tests/unit/node/node_fixture.c \
+	tests/unit/node/node_fixture.h
+tests_unit_node_test_programs_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
+tests_unit_node_test_programs_LDADD = $(tests_unit_node_test_node_LDADD)
 tests_unit_node_test_rounds_SOURCES = tests/unit/node/test_rounds.c tests/unit/node/node_fixture.c \
 	tests/unit/node/node_fixture.h
 tests_unit_node_test_rounds_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
@@ -140,6 +145,7 @@ $(tests_unit_node_test_view_OBJECTS) $(tests_unit_node_test_view_sites_OBJECTS) 
 	$(tests_unit_node_test_node_swarm_OBJECTS) $(tests_unit_node_test_handoff_OBJECTS) \
 	$(tests_unit_node_test_liar_OBJECTS) $(tests_unit_node_test_rights_OBJECTS) \
 	$(tests_unit_node_test_evictions_OBJECTS) $(tests_unit_node_test_places_OBJECTS) \
+	$(tests_unit_node_test_programs_OBJECTS) \
 	$(tests_unit_node_test_rounds_OBJECTS) $(tests_unit_node_test_ghosts_OBJECTS) \
 	$(tests_unit_node_test_view_cache_OBJECTS) $(tests_unit_node_test_load_policies_OBJECTS) \
 	$(tests_unit_node_test_history_OBJECTS) $(tests_unit_node_test_record_packed_OBJECTS) \

@@ -46,7 +46,8 @@ static const struct {
     {"revoke", LBM_ACCESS_ADMIN},
     {"revoke_user", LBM_ACCESS_ADMIN},
     {"log_move", LBM_ACCESS_ADMIN},
-    {"recover_begin", LBM_ACCESS_ADMIN}, /* or the job's owner */
+    {"recover_begin", LBM_ACCESS_ADMIN},
+    {"run", LBM_ACCESS_ADMIN}, /* or the job's owner */
     {"recover_rows", LBM_ACCESS_SUBMIT},
     {"recover_end", LBM_ACCESS_SUBMIT},
     {"enrol", LBM_ACCESS_NONE}, /* answered at the port; at the socket nobody may */
@@ -116,12 +117,15 @@ name_job(struct scene *scene, uint32_t uid, enum lbm_access access, Lbm__Request
     Lbm__JobChange change = LBM__JOB_CHANGE__INIT;
     Lbm__RecoverBegin recover = LBM__RECOVER_BEGIN__INIT;
     Lbm__Request request = LBM__REQUEST__INIT;
-    cancel.job = attach.job = change.job = recover.job = name;
+    Lbm__RunRequest run = LBM__RUN_REQUEST__INIT;
+    cancel.job = attach.job = change.job = recover.job = run.job = name;
     request.what_case = what;
     if (what == LBM__REQUEST__WHAT_CANCEL)
         request.cancel = &cancel;
     else if (what == LBM__REQUEST__WHAT_ATTACH)
         request.attach = &attach;
+    else if (what == LBM__REQUEST__WHAT_RUN)
+        request.run = &run;
     else if (what == LBM__REQUEST__WHAT_RECOVER_BEGIN)
         request.recover_begin = &recover;
     else
@@ -157,6 +161,7 @@ every_request_has_a_right(void **state)
             if (request.what_case == LBM__REQUEST__WHAT_CANCEL ||
                 request.what_case == LBM__REQUEST__WHAT_ATTACH ||
                 request.what_case == LBM__REQUEST__WHAT_JOB_CHANGE ||
+                request.what_case == LBM__REQUEST__WHAT_RUN ||
                 request.what_case == LBM__REQUEST__WHAT_RECOVER_BEGIN) {
                 if (access >= least_of(field->name))
                     continue; /* the next test */

@@ -56,6 +56,8 @@ struct random_command {
     Lbm__JobCreate create;
     Lbm__JobDelete delete;
     Lbm__JobSet job_set;
+    Lbm__JobRun run;
+    uint8_t words[16];
     Lbm__JobGates gates;
     Lbm__JobPolicy policy;
     Lbm__Promote promote;
@@ -163,6 +165,12 @@ draw_job(struct random_command *r, uint32_t host, struct lbm_rng *rng)
     r->gates.in_flight = lbm_rng_below(rng, 1000);
     r->job_set.gates = lbm_rng_below(rng, 2) != 0 ? &r->gates : NULL;
     r->job_set.policy = lbm_rng_below(rng, 2) != 0 ? &r->policy : NULL;
+    r->run = (Lbm__JobRun)LBM__JOB_RUN__INIT;
+    r->run.watcher = host;
+    r->run.arguments = lbm_rng_below(rng, 4);
+    memcpy(r->words, "/\0a\0b\0C=d", sizeof "/\0a\0b\0C=d");
+    r->run.words = (ProtobufCBinaryData){lbm_rng_below(rng, 4) != 0 ? sizeof "/\0a\0b\0C=d" : 5, r->words};
+    r->job_set.run = lbm_rng_below(rng, 2) != 0 ? &r->run : NULL;
     r->promote = (Lbm__Promote)LBM__PROMOTE__INIT;
     r->promote.host = host;
 }
