@@ -55,6 +55,11 @@ may_start(struct lbm_node *node, const struct client *client, const struct lbm_j
     else if (refusal != NULL)
         lbm_core_reply_error(node, client->id, client->request, LBM_E_UNSUPPORTED, "host %" PRIu32 ": %s",
                              node->host, refusal);
+    else if (node->view.protocol < LBM_PROTOCOL_RUNS)
+        lbm_core_reply_error(node, client->id, client->request, LBM_E_UNSUPPORTED,
+                             "hosts of the cluster run an earlier version of lbmap, which runs no programs "
+                             "(protocol %" PRIu32 "): see lbctl hosts --json",
+                             node->view.protocol);
     else if (lbm_application_is_finished(node, entry->job))
         lbm_core_reply_error(node, client->id, client->request, LBM_E_STATE,
                              "job %s is done: a program has said so; submit it again to run another one",
