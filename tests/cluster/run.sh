@@ -102,7 +102,6 @@ expect "a mesh" "$lbctl" -q gen airfoil:400 -o "$scratch/mesh.graph"
 for number in $(seq "$runs"); do run "$number"; done
 
 expect "submit" ask 0 submit "$scratch/mesh.graph" --name other
-expect "settles" settles 0 other
 refused 127 'cannot be executed: No such file' ask 0 run other -- "$scratch/missing"
 refused 2 'which program' ask 0 run other
 env --default-signal=INT "$lbctl" -s "$dir/h0/lbmapd.sock" run other -- "$scratch/waits" >"$scratch/out" 2>"$scratch/err" &

@@ -31,13 +31,30 @@ lbm_application_is_computed(const struct lbm_node *node, const struct lbm_job_en
     return is_computed;
 }
 
+/* Nonzero if a program that serves the job anywhere has published: those talk to each other. */
+static int
+has_published(const struct lbm_node *node, uint64_t job)
+{
+    for (size_t i = 0; i < node->places.n; i++)
+        if (node->places.at[i].job == job && node->places.at[i].present)
+            return 1;
+    return 0;
+}
+
+/* Of programs that publish nothing others know only that they run. */
+static int
+works(const struct lbm_node *node, const struct place *place)
+{
+    return place->present || (place->program == LBM_PROGRAM_RUNS && !has_published(node, place->job));
+}
+
 int
 lbm_application_is_unserved(const struct lbm_node *node, const struct lbm_job_entry *entry, uint32_t host,
                             const char **why)
 {
     const struct place *place = known_place(node, entry->job, host);
     *why = place != NULL ? place->why : "";
-    return (place == NULL || !place->present) && lbm_application_is_computed(node, entry);
+    return (place == NULL || !works(node, place)) && lbm_application_is_computed(node, entry);
 }
 
 void
@@ -58,7 +75,7 @@ static int
 has_taker(const struct lbm_node *node, uint64_t job)
 {
     for (size_t i = 0; i < node->places.n; i++)
-        if (node->places.at[i].job == job && node->places.at[i].present &&
+        if (node->places.at[i].job == job && works(node, &node->places.at[i]) &&
             node->places.at[i].host != node->host &&
             lbm_view_number(&node->view, node->places.at[i].host) != LBM_NONE)
             return 1;

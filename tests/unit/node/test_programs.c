@@ -246,6 +246,28 @@ a_program_is_started_again_ever_later_and_given_up(void **state)
     expect(scene, "FAILED; ");
 }
 
+/* Nobody has published: a program that runs works, as far as others know. */
+static void
+a_host_whose_program_has_died_has_idle_vertices(void **state)
+{
+    struct scene *scene = *state;
+    struct lbm_job_summary summary;
+    begin(scene);
+    assert_true(lbm_node_summary(scene->b.node, JOB, &summary));
+    assert_null(strstr(summary.reason, "no program works at host 0"));
+    ends(scene, 137, "");
+    assert_true(lbm_node_summary(scene->b.node, JOB, &summary));
+    assert_int_equal(summary.condition, LBM_CONDITION_DEGRADED);
+    assert_non_null(strstr(summary.reason, "no program works at host 0: it was ended by signal 9"));
+    scene->b.now_us += 500000;
+    step(scene, &(struct lbm_event){.kind = LBM_EVENT_TIMER});
+    assert_true(lbm_node_summary(scene->b.node, JOB, &summary));
+    assert_null(strstr(summary.reason, "no program works at host 0"));
+    pass(scene, SECOND, 1); /* others publish, and this one does not */
+    assert_true(lbm_node_summary(scene->b.node, JOB, &summary));
+    assert_non_null(strstr(summary.reason, "no program works at host 0"));
+}
+
 static void
 one_that_has_lived_long_begins_with_a_short_pause_again(void **state)
 {
@@ -441,6 +463,7 @@ main(void)
 #define ON_SCENE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         ON_SCENE(a_program_is_started_again_ever_later_and_given_up),
+        ON_SCENE(a_host_whose_program_has_died_has_idle_vertices),
         ON_SCENE(one_that_has_lived_long_begins_with_a_short_pause_again),
         ON_SCENE(one_that_dies_after_nine_seconds_is_given_up_too),
         ON_SCENE(a_client_that_does_not_read_loses_output),
