@@ -36,6 +36,8 @@ EXTRA_DIST += bench/drift.sh bench/drift.py
 # Load steps next to a slow link and a stopped host, between real daemons: bench/delay.sh [OPTIONS] [BUILD_DIRECTORY].
 EXTRA_DIST += bench/delay.sh
 # Guests that change: bench/adaptive.sh [OPTIONS] [BUILD_DIRECTORY].
+# Step times of an MPI program by placement, in network namespaces: bench/mpi.sh [OPTIONS] [BUILD_DIRECTORY].
+EXTRA_DIST += bench/mpi.sh
 EXTRA_DIST += bench/adaptive.sh bench/adaptive.py bench/adaptive_guest.py bench/adaptive_peers.py \
 	bench/adaptive_report.py
 

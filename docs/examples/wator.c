@@ -31,7 +31,7 @@ static const unsigned breeds_at[KINDS] = {0, 3, 8},
 
 struct cell {
     uint8_t kind, age, hunger;
-    uint8_t wish;   /* the direction in which it wants to go */
+    uint8_t aim;    /* the direction in which it wants to go */
     uint8_t chosen; /* the direction from which somebody may come */
 };
 
@@ -78,7 +78,7 @@ begin(void *context, uint32_t row, void *state)
         uint64_t fish = row < o->height / 4 ? 60 : 5, sharks = 2;
         cells[j].kind = percent < sharks ? SHARK : percent < sharks + fish ? FISH : WATER;
         cells[j].age = cells[j].kind != WATER ? (uint8_t)((r >> 32) % breeds_at[cells[j].kind]) : 0;
-        cells[j].wish = cells[j].chosen = NONE;
+        cells[j].aim = cells[j].chosen = NONE;
     }
 }
 
@@ -135,7 +135,7 @@ accept(const struct view *v, uint32_t j, uint64_t random)
 {
     unsigned wanted = 0;
     for (int d = 0; d < NONE; d++)
-        wanted |= (unsigned)(beyond(v, j, d)->wish == opposite(d)) << d;
+        wanted |= (unsigned)(beyond(v, j, d)->aim == opposite(d)) << d;
     return one_of(wanted, random);
 }
 
@@ -146,7 +146,7 @@ moved(const struct view *v, uint32_t j, uint8_t mover)
     const struct cell old = v->row[1][j], nothing = {WATER, 0, 0, NONE, NONE};
     struct cell now = old;
     int comes = old.chosen != NONE;
-    int goes = old.kind == mover && old.wish != NONE && beyond(v, j, old.wish)->chosen == opposite(old.wish);
+    int goes = old.kind == mover && old.aim != NONE && beyond(v, j, old.aim)->chosen == opposite(old.aim);
     if (comes)
         now = *beyond(v, j, old.chosen);
     if (goes && !comes) /* it leaves a young one, or nothing */
@@ -157,7 +157,7 @@ moved(const struct view *v, uint32_t j, uint8_t mover)
         if (mover == SHARK && now.hunger >= starves_at)
             now = nothing;
     }
-    now.wish = now.chosen = NONE;
+    now.aim = now.chosen = NONE;
     return now;
 }
 
@@ -189,7 +189,7 @@ compute(void *context, const struct lbmap_step *s, void *after)
     for (uint32_t j = 0; j < o->width; j++) {
         uint64_t random = chance(s->step, s->vertex, j) >> 8;
         if (s->step % PARTS == CHOOSE)
-            cells[j].wish = choose(&v, j, mover, random);
+            cells[j].aim = choose(&v, j, mover, random);
         else if (s->step % PARTS == ACCEPT)
             cells[j].chosen = accept(&v, j, random);
         else

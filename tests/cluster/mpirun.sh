@@ -88,18 +88,18 @@ status=$?
     bad "mpirun: status $status: $(cat out err)"
 
 # A torus of 2 x 4 blocks, started in the order of hosts and reordered by a plan.
-expect "halo_mpi writes its graph" timeout 60 mpirun --oversubscribe -n 8 ./halo 2 4 8 3 --write talk.graph
+expect "halo_mpi writes its graph" timeout 60 mpirun --oversubscribe -n 8 ./halo 2 4 8 2 3 --write talk.graph
 "$lbctl" -q plan talk.graph "${plan[@]}" --format seq -o talk.plan || bad "talk.graph: $(cat talk.graph)"
 printf 'n%d slots=2\n' 0 1 2 3 >hosts
 expect "halo_mpi is right, reordered" \
-    timeout 60 mpirun "${mpi[@]}" --hostfile hosts -n 8 ./halo 2 4 8 3 --plan talk.plan
+    timeout 60 mpirun "${mpi[@]}" --hostfile hosts -n 8 ./halo 2 4 8 2 3 --plan talk.plan
 nl -v 0 -n ln -w 1 -s ' ' talk.plan >wanted
 timeout 60 mpirun "${mpi[@]}" --hostfile hosts -n 8 ./places_of talk.plan >out 2>err
 cmp -s out wanted && ok "lbmap_comm_reorder: 8 ranks are where the plan has them" || bad "reorder: $(cat out err)"
-refused 1 'MPI_ERR_COUNT' timeout 60 mpirun --oversubscribe -n 2 ./halo 1 2 8 3 --plan talk.plan
-refused 1 'MPI_ERR_NO_SUCH_FILE' timeout 60 mpirun --oversubscribe -n 2 ./halo 1 2 8 3 --plan nowhere
+refused 1 'MPI_ERR_COUNT' timeout 60 mpirun --oversubscribe -n 2 ./halo 1 2 8 2 3 --plan talk.plan
+refused 1 'MPI_ERR_NO_SUCH_FILE' timeout 60 mpirun --oversubscribe -n 2 ./halo 1 2 8 2 3 --plan nowhere
 head -n 2 talk.plan >two.plan
-refused 1 'MPI_ERR_NAME' timeout 60 mpirun --oversubscribe -n 2 ./halo 1 2 8 3 --plan two.plan
+refused 1 'MPI_ERR_NAME' timeout 60 mpirun --oversubscribe -n 2 ./halo 1 2 8 2 3 --plan two.plan
 
 # ---- a job ------------------------------------------------------------------------------------------------------
 start mesh:2x2
