@@ -102,6 +102,10 @@ const struct lbm_setting lbm_settings_table[] = {
      "Dimensions of Omega. What the host says that founds the cluster counts; a site given elsewhere must "
      "have as many coordinates.",
      AT(dimensions)},
+    {"copies", LBM_SETTING_INTEGER, 0, 1, LBM_COPIES_MAX, "1", "",
+     "Hosts that keep a copy of each record, besides its owner. What the host says that founds the cluster "
+     "counts.",
+     AT(copies)},
     {"policy", LBM_SETTING_POLICY, 0, 0, 0, "auto", "",
      "Load policy of jobs submitted here that name none: a name that lbctl submit --help lists.", AT(policy)},
     {"schedule", LBM_SETTING_SCHEDULE, 0, 0, 0, "pipelined", "",
@@ -109,7 +113,8 @@ const struct lbm_setting lbm_settings_table[] = {
     {"evict", LBM_SETTING_GROUP, 0, 0, 0, NULL, "",
      "How many unreachable hosts are evicted without an operator.", 0},
     {"evict.percent", LBM_SETTING_NUMBER, 0, 0, 100, "33.4", "% of the members",
-     "That many of the members of ten minutes ago may be lost, evicted ones among them, before evictions wait "
+     "That many of the members of ten minutes ago may be lost, evicted ones among them, before evictions "
+     "wait "
      "for an "
      "operator; 0: he evicts all. A failure domain counts as one member while half of the hosts are left.",
      AT(evict.percent)},

@@ -155,8 +155,8 @@ enter_in_sync(struct cluster *c, uint32_t host)
     Lbm__InSync in_sync = LBM__IN_SYNC__INIT;
     in_sync.host = host;
     in_sync.incarnation = FORMED_INCARNATION;
-    in_sync.backup = member->backup;
-    in_sync.view = member->backup_view;
+    in_sync.backup = member->backups[0].host;
+    in_sync.view = member->backups[0].view;
     in_sync.known = c->check.view.index;
     Lbm__Command command = LBM__COMMAND__INIT;
     command.what_case = LBM__COMMAND__WHAT_IN_SYNC;

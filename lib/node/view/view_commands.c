@@ -26,6 +26,7 @@ apply_found(struct lbm_view *view, const Lbm__Command *command, char *refusal)
     view->external = found->external != 0;
     view->m = found->dimensions == 3 ? 3 : 2;
     view->hop_us = found->hop_us;
+    view->copies = found->copies == 2 ? 2 : 1;
     snprintf(view->cluster_name, sizeof view->cluster_name, "%s", found->name);
     return LBM_OK;
 }
