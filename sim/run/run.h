@@ -12,6 +12,7 @@ enum { RUN_FAULTS_MAX = 64, RUN_JOBS_MAX = 3, RUN_TEXT_MAX = 400 };
 struct run_options {
     uint64_t seed;
     uint32_t hosts_least, hosts_most;
+    uint32_t copies;                           /* of each record; 0: as drawn */
     uint64_t kinds;                            /* bit per enum fault_kind: may happen */
     uint64_t left_out;                         /* bit per fault of the run: does not happen */
     void (*line)(void *arg, const char *line); /* of the trace; NULL: no trace */

@@ -168,13 +168,15 @@ draw_policy(struct run *s)
     }
 }
 
-/* Every fourth of the usual runs keeps two copies, if it has the hosts for it. */
+/* Every fourth of the usual runs keeps two copies, if it has the hosts for it and nothing else is asked. */
 static void
 draw_copies(struct run *s)
 {
     struct lbm_rng rng;
     lbm_rng_stream(&rng, s->options.seed, COPIES_STREAM);
     s->cluster_options.copies = lbm_rng_below(&rng, 4) == 0 && s->h.n > 2 ? 2 : 1;
+    if (s->options.copies != 0)
+        s->cluster_options.copies = s->options.copies;
 }
 
 void
@@ -194,7 +196,8 @@ run_draw(struct run *s)
         directed_draw_faults(s);
     } else {
         draw_faults(s);
-        draw_copies(s);
     }
+    if (!is_directed || s->options.copies != 0)
+        draw_copies(s);
     s->result->n_faults = s->n_faults;
 }

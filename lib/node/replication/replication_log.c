@@ -82,7 +82,8 @@ gather(struct lbm_node *node, struct replication_log *s)
             struct lbm_vertex *vertex = &shard->vertices.at[i];
             if (vertex->stage == LBM_STAGE_NONE && copies_of(node) == 1)
                 lbm_shard_vacate(shard, vertex); /* it has nothing to forget */
-            if (vertex->seq <= s->acked || (vertex->stage == LBM_STAGE_NONE && copies_of(node) == 1))
+            int is_vacant = vertex->stage == LBM_STAGE_NONE && (copies_of(node) == 1 || vertex->id == LBM_NONE);
+            if (vertex->seq <= s->acked || is_vacant)
                 continue;
             if (vertex->stage != LBM_STAGE_NONE) { /* else the other backup may have to forget it */
                 vertex->covered[s->slot] = 0;
