@@ -287,7 +287,7 @@ add_standing(json_t *row, const Lbm__HostEntry *h)
     if (h->successor != LBM_NONE)
         snprintf(backup, sizeof backup, "successor %u%s", h->successor, h->taken_over ? "" : "?");
     else if (h->backup != LBM_NONE && h->second_backup != 0)
-        snprintf(backup, sizeof backup, "%u, %u", h->backup, h->second_backup - 1);
+        snprintf(backup, sizeof backup, "%u,%u", h->backup, h->second_backup - 1);
     else if (h->backup != LBM_NONE || h->second_backup != 0)
         snprintf(backup, sizeof backup, "%u", h->backup != LBM_NONE ? h->backup : h->second_backup - 1);
     snprintf(incarnation, sizeof incarnation, "%" PRIu64, h->incarnation);

@@ -4,7 +4,7 @@ check_PROGRAMS += docs/examples/heat docs/examples/owned docs/examples/steps tes
 	tests/cluster/heat_alone tests/cluster/heat_paced tests/cluster/linker \
 	tests/cluster/poster tests/cluster/refiner tests/cluster/talker tests/cluster/worker
 cluster_scripts = tests/cluster/adapt.sh tests/cluster/api.sh tests/cluster/approve.sh tests/cluster/authority.sh \
-	tests/cluster/chaos.sh tests/cluster/cluster.sh tests/cluster/crash.sh tests/cluster/daemon.sh \
+	tests/cluster/chaos.sh tests/cluster/cluster.sh tests/cluster/copies.sh tests/cluster/crash.sh tests/cluster/daemon.sh \
 	tests/cluster/delay.sh tests/cluster/diffuse.sh tests/cluster/disk.sh tests/cluster/drift.sh \
 	tests/cluster/enroll.sh tests/cluster/ensemble.sh tests/cluster/etcd.sh tests/cluster/explain.sh \
 	tests/cluster/flood.sh tests/cluster/heat.sh tests/cluster/heavy.sh tests/cluster/hog.sh tests/cluster/join.sh \
