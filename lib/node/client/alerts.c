@@ -178,8 +178,15 @@ look_backup(const struct lbm_node *node, char text[LBM_DIAG_TEXT_MAX])
 {
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
     if (self == NULL || !lbm_view_participates(self) || lbm_view_has_no_backup(self) ||
-        lbm_view_in_sync(&node->view, self))
+        lbm_view_all_in_sync(&node->view, self))
         return;
+    if (lbm_view_in_sync(&node->view, self)) {
+        snprintf(text, LBM_DIAG_TEXT_MAX,
+                 "one of this host's two backups has no full copy, %" PRIu64
+                 " changes are on their way: a loss of this host and the other backup now is not made good",
+                 lbm_local_replication_lag(node));
+        return;
+    }
     snprintf(text, LBM_DIAG_TEXT_MAX,
              "host %" PRIu32 ", this host's backup, has no full copy, %" PRIu64
              " changes are on their way: a loss of this host now is not made good",

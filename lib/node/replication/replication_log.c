@@ -82,7 +82,8 @@ gather(struct lbm_node *node, struct replication_log *s)
             struct lbm_vertex *vertex = &shard->vertices.at[i];
             if (vertex->stage == LBM_STAGE_NONE && copies_of(node) == 1)
                 lbm_shard_vacate(shard, vertex); /* it has nothing to forget */
-            int is_vacant = vertex->stage == LBM_STAGE_NONE && (copies_of(node) == 1 || vertex->id == LBM_NONE);
+            int is_vacant =
+                vertex->stage == LBM_STAGE_NONE && (copies_of(node) == 1 || vertex->id == LBM_NONE);
             if (vertex->seq <= s->acked || is_vacant)
                 continue;
             if (vertex->stage != LBM_STAGE_NONE) { /* else the other backup may have to forget it */
@@ -555,7 +556,17 @@ mark_shared(struct lbm_node *node, const struct replication_log *s)
     }
 }
 
-/* Slot k has another backup, or had none. Returns nonzero if one of this life is gone. */
+/* Nonzero if a backup may have granted something in this life. */
+static int
+has_had_backup(const struct lbm_node *node)
+{
+    for (unsigned k = 0; k < LBM_COPIES_MAX; k++)
+        if (node->replication.log[k].repl_epoch != 0)
+            return 1;
+    return 0;
+}
+
+/* Slot k has another backup, or none any more. Returns nonzero if so. */
 static int
 take_backup(struct lbm_node *node, const struct lbm_member *self, unsigned k)
 {
@@ -563,7 +574,7 @@ take_backup(struct lbm_node *node, const struct lbm_member *self, unsigned k)
     const struct lbm_backup *given = &self->backups[k];
     if (given->host == s->backup && given->view == s->repl_epoch)
         return 0;
-    int is_first = s->repl_epoch == 0; /* nothing was granted yet in this life */
+    int is_first = s->repl_epoch == 0;
     s->backup = given->host;
     s->repl_epoch = given->view;
     s->known = 0;
@@ -575,7 +586,7 @@ take_backup(struct lbm_node *node, const struct lbm_member *self, unsigned k)
     gather(node, s);
     if (is_first)
         mark_shared(node, s);
-    return !is_first;
+    return 1;
 }
 
 /* A new backup has nothing of ours, and its word counts from now on in place of the one before. */
@@ -585,11 +596,11 @@ lbm_replication_view_changed(struct lbm_node *node)
     const struct lbm_member *self = self_of(node);
     if (self == NULL || self->incarnation != node->incarnation || !lbm_view_participates(self))
         return;
-    int is_replaced = 0;
+    int is_changed = 0, had_lease = has_had_backup(node);
     for (unsigned k = 0; k < copies_of(node); k++)
-        is_replaced |= take_backup(node, self, k);
+        is_changed |= take_backup(node, self, k);
     count_lease(node);
-    if (is_replaced)
+    if (is_changed && had_lease)
         withdraw(node);
 }
 
