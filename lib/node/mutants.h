@@ -76,7 +76,7 @@
     X(SETTLED_WITHOUT_LEASE, 0, "a host without a lease does not say so")                                    \
     X(ONE_COPY_COUNTS, 37, "a record counts when one of two backups has it")                                 \
     X(LEASE_OF_ONE, 38, "a lease of one of two backups suffices")                                            \
-    X(HEIR_WITHOUT_INSYNC, 39, "a backup takes over that is not in sync, though the other one is")           \
+    X(SUCCESSOR_WITHOUT_INSYNC, 39, "a backup takes over that is not in sync, though the other one is")      \
     X(RESERVE_AFTER_TAKE_OVER, 40, "the other backup takes over after the first one has")                    \
     X(RESERVE_WITHOUT_INSYNC, 41, "the other backup is a reserve though it is not in sync")
 

@@ -24,7 +24,7 @@ check_takes_over(const struct lbm_departed *gone, uint32_t disk)
 int
 check_is_backup(const struct lbm_member *member, const struct copy *copy)
 {
-    const struct lbm_backup *slot = lbm_view_backed_by(member, copy->disk);
+    const struct lbm_backup *slot = lbm_view_backup_slot(member, copy->disk);
     return slot != NULL && slot->view == copy->repl_epoch;
 }
 
@@ -89,11 +89,12 @@ check_losses(struct check *check, const struct guest *guest, uint32_t vertex)
     for (size_t i = 0; i < check->view.members.n && !check->has_loss && check_is_there(truth); i++) {
         const struct lbm_member *member = &check->view.members.at[i];
         if (lbm_view_participates(member) && lbm_view_in_sync(&check->view, member) &&
-            !lbm_view_has_no_backup(member) && !vertex_outlives(check, truth, member->host, LBM_NONE))
+            !lbm_view_is_alone(member) && !vertex_outlives(check, truth, member->host, LBM_NONE))
             check_violated(check, "I10",
                            "if host %" PRIu32 ", which is in sync with host %" PRIu32
                            ", were lost now, vertex %" PRIu32 " of epoch %" PRIu64 " or more would be",
-                           member->host, lbm_view_heir(&check->view, member), vertex, truth->moved + 1);
+                           member->host, lbm_view_successor_of(&check->view, member), vertex,
+                           truth->moved + 1);
         for (unsigned k = 0; k < check->view.copies && check->view.copies > 1; k++)
             check_loss_of_two(check, truth, member, k, vertex);
     }

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Eight real daemons that keep two copies of each record, with an application each. Again and again a host and one that
+# Six real daemons that keep two copies of each record, with an application each. Again and again a host and one that
 # keeps its copy are lost for good, at the same moment: daemons and applications are killed and their folders are
 # emptied. Others work on all that both had, with higher tokens and the payloads that were kept. Then both come back,
 # with nothing.
 #   COPIES_RUNS    how often (1)
 #   COPIES_SEED    which hosts
-#   COPIES_GUEST   vertices of a mesh (400)
-#   COPIES_HOSTS   host graph (mesh:4x2)
+#   COPIES_GUEST   vertices of a mesh (200)
+#   COPIES_HOSTS   host graph (mesh:3x2)
 command -v sqlite3 >/dev/null || { echo "skipped: sqlite3 is not installed (apt-get install sqlite3)"; exit 77; }
 . "${top_srcdir:?run by make check}/tests/cluster/cluster_lib.sh"
 . "$tests/field_lib.sh"
@@ -80,7 +80,7 @@ run() {
 
 log=local
 copies=2
-field_start "${COPIES_HOSTS:-mesh:4x2}" "airfoil:${COPIES_GUEST:-400}"
+field_start "${COPIES_HOSTS:-mesh:3x2}" "airfoil:${COPIES_GUEST:-200}"
 until_true 60 "all copies are there" in_sync
 for ((i = 1; i <= runs && failed == 0; i++)); do run "$i"; done
 until_true 60 "every vertex is worked on" all_worked_on

@@ -123,7 +123,7 @@ look_eviction(const struct lbm_node *node, char text[LBM_DIAG_TEXT_MAX])
                      " is lost and orders the control log, so it cannot be evicted: lbctl log promote "
                      "at another host",
                      member->host);
-        else if (lbm_view_has_no_backup(member))
+        else if (lbm_view_is_alone(member))
             snprintf(text, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " is lost and has no backup: start its lbmapd",
                      member->host);
         else if (!lbm_view_in_sync(&node->view, member))
@@ -131,7 +131,7 @@ look_eviction(const struct lbm_node *node, char text[LBM_DIAG_TEXT_MAX])
                      "host %" PRIu32 " is lost, and its backup host %" PRIu32
                      " has no full copy: start its lbmapd, "
                      "or give up what the backup lacks: lbctl evict %" PRIu32 " --lost",
-                     member->host, lbm_view_heir(&node->view, member), member->host);
+                     member->host, lbm_view_successor_of(&node->view, member), member->host);
         else if (node->withheld_us != 0)
             snprintf(text, LBM_DIAG_TEXT_MAX,
                      "host %" PRIu32
@@ -177,7 +177,7 @@ static void
 look_backup(const struct lbm_node *node, char text[LBM_DIAG_TEXT_MAX])
 {
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
-    if (self == NULL || !lbm_view_participates(self) || lbm_view_has_no_backup(self) ||
+    if (self == NULL || !lbm_view_participates(self) || lbm_view_is_alone(self) ||
         lbm_view_all_in_sync(&node->view, self))
         return;
     if (lbm_view_in_sync(&node->view, self)) {
@@ -190,7 +190,7 @@ look_backup(const struct lbm_node *node, char text[LBM_DIAG_TEXT_MAX])
     snprintf(text, LBM_DIAG_TEXT_MAX,
              "host %" PRIu32 ", this host's backup, has no full copy, %" PRIu64
              " changes are on their way: a loss of this host now is not made good",
-             lbm_view_heir(&node->view, self), lbm_local_replication_lag(node));
+             lbm_view_successor_of(&node->view, self), lbm_local_replication_lag(node));
 }
 
 static void

@@ -19,7 +19,7 @@ lbm_local_is_alone(const struct lbm_node *node)
 {
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
     return node->caught_up && self != NULL && self->incarnation == node->incarnation &&
-           lbm_view_has_no_backup(self) && !lbm_local_has_backup(node);
+           lbm_view_is_alone(self) && !lbm_local_has_backup(node);
 }
 
 int

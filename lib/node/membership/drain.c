@@ -159,7 +159,7 @@ static int
 primaries_are_well(const struct lbm_node *node)
 {
     for (size_t i = 0; i < node->watched.n; i++) /* primaries are among them */
-        if (lbm_view_backed_by(lbm_view_member(&node->view, node->watched.at[i]), node->host) != NULL &&
+        if (lbm_view_backup_slot(lbm_view_member(&node->view, node->watched.at[i]), node->host) != NULL &&
             lbm_membership_is_unreachable(node, node->watched.at[i], UNREACHABLE_US))
             return 0;
     return 1;

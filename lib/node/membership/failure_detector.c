@@ -246,13 +246,13 @@ evict_or_withhold(struct lbm_node *node, const struct lbm_member *member, struct
 static int
 has_no_successor(const struct lbm_node *node, const struct lbm_member *member)
 {
-    int is_there = lbm_view_has_no_backup(member);
+    int is_there = lbm_view_is_alone(member);
     for (unsigned k = 0; k < node->view.copies; k++) {
         uint32_t host = member->backups[k].host;
         const struct peer *backup = host != LBM_NONE ? lbm_membership_peer_known(node, host) : NULL;
         int is_suspected = backup != NULL && host != node->host && backup->suspect_us != 0;
         is_there |= host != LBM_NONE && !is_suspected &&
-                    (lbm_view_in_sync_at(&node->view, member, k) || node->view.copies == 1);
+                    (lbm_view_slot_in_sync(&node->view, member, k) || node->view.copies == 1);
     }
     return (!lbm_view_in_sync(&node->view, member) && !LBM_BUG(EVICT_WITHOUT_INSYNC)) || !is_there;
 }

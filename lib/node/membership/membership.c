@@ -206,7 +206,7 @@ advance(struct lbm_node *node)
     if (lbm_view_departed(&node->view, node->host, node->incarnation) != NULL)
         return; /* takeover.c knows what follows */
     int is_member = self != NULL && self->incarnation == node->incarnation;
-    int may_act = self == NULL || lbm_view_has_no_backup(self) || lbm_view_in_sync(&node->view, self);
+    int may_act = self == NULL || lbm_view_is_alone(self) || lbm_view_in_sync(&node->view, self);
     if (!is_member || !is_announced(node, self))
         append_join(node);
     else if (self->state == LBM_MEMBER_JOINING && may_act && lbm_membership_may_activate(node, self))

@@ -113,8 +113,8 @@ lbm_membership_is_watched(const struct lbm_node *node, const struct lbm_member *
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
     if (member->host == node->host || !lbm_view_participates(member))
         return 0;
-    return node->view.members.n <= LBM_VIEW_SMALL || lbm_view_backed_by(member, node->host) != NULL ||
-           (self != NULL && lbm_view_backed_by(self, member->host) != NULL) || are_linked(node, member);
+    return node->view.members.n <= LBM_VIEW_SMALL || lbm_view_backup_slot(member, node->host) != NULL ||
+           (self != NULL && lbm_view_backup_slot(self, member->host) != NULL) || are_linked(node, member);
 }
 
 /* Hosts of a large cluster that are heard in turn: one and a half turns, and no less than OVERDUE_US. */

@@ -180,7 +180,7 @@ is_wanted(const struct lbm_node *node, const struct replica *replica)
                 (gone->reserve == node->host && gone->reserve_incarnation == node->incarnation));
     const struct lbm_member *owner = lbm_view_member(&node->view, replica->owner);
     return owner == NULL || owner->incarnation < replica->incarnation ||
-           (owner->incarnation == replica->incarnation && lbm_view_backed_by(owner, node->host) != NULL);
+           (owner->incarnation == replica->incarnation && lbm_view_backup_slot(owner, node->host) != NULL);
 }
 
 void
@@ -222,7 +222,7 @@ primary_of(const struct lbm_node *node, const Lbm__Peer *message, uint64_t repl_
         return NULL;
     if (!lbm_view_participates(owner))
         return message->body_case == LBM__PEER__BODY_REPL && LBM_BUG(REPLICATE_FOR_EVICTED) ? owner : NULL;
-    const struct lbm_backup *slot = lbm_view_backed_by(owner, node->host);
+    const struct lbm_backup *slot = lbm_view_backup_slot(owner, node->host);
     return slot != NULL && slot->view == repl_epoch ? owner : NULL;
 }
 

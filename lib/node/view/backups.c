@@ -73,7 +73,7 @@ count_primary(struct lbm_view *view, uint32_t backup, uint32_t more)
 }
 
 const struct lbm_backup *
-lbm_view_backed_by(const struct lbm_member *member, uint32_t host)
+lbm_view_backup_slot(const struct lbm_member *member, uint32_t host)
 {
     for (unsigned k = 0; k < LBM_COPIES_MAX && host != LBM_NONE; k++)
         if (member->backups[k].host == host)
@@ -82,7 +82,7 @@ lbm_view_backed_by(const struct lbm_member *member, uint32_t host)
 }
 
 int
-lbm_view_has_no_backup(const struct lbm_member *member)
+lbm_view_is_alone(const struct lbm_member *member)
 {
     for (unsigned k = 0; k < LBM_COPIES_MAX; k++)
         if (member->backups[k].host != LBM_NONE)
@@ -109,7 +109,7 @@ fittest(const struct lbm_view *view, const struct lbm_member *owner, unsigned sl
     for (uint32_t host = 0; host < view->place.n; host++) {
         const struct lbm_host_place *place = &view->place.at[host];
         if (host == owner->host || place->member == LBM_NONE || !lbm_state_participates(place->state) ||
-            lbm_view_backed_by(owner, host) != NULL)
+            lbm_view_backup_slot(owner, host) != NULL)
             continue;
         struct unfitness fit = cheap_unfitness(view, owner, slot, place);
         int order = best != LBM_NONE ? compare_fitness(&fit, &least, 0, BY_LINK) : -1;
@@ -171,7 +171,7 @@ lbm_view_has_other_backup(const struct lbm_view *view, const struct lbm_member *
     for (uint32_t host = 0; host < view->place.n; host++) {
         const struct lbm_host_place *place = &view->place.at[host];
         if (host != member->host && place->member != LBM_NONE && lbm_state_participates(place->state) &&
-            lbm_view_backed_by(member, host) == NULL &&
+            lbm_view_backup_slot(member, host) == NULL &&
             !lbm_view_is_poor_backup(&view->members.at[place->member]))
             return 1;
     }

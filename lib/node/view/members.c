@@ -377,7 +377,8 @@ depart(struct lbm_view *view, struct lbm_member *member, int evicted)
                                 .successor = LBM_NONE,
                                 .reserve = LBM_NONE,
                                 .was = member->state};
-    const struct lbm_member *successor = evicted ? lbm_view_member(view, lbm_view_heir(view, member)) : NULL;
+    const struct lbm_member *successor =
+        evicted ? lbm_view_member(view, lbm_view_successor_of(view, member)) : NULL;
     if (successor != NULL) {
         gone.successor = successor->host;
         gone.successor_incarnation = successor->incarnation;
@@ -418,7 +419,7 @@ primary_of_one_that_leaves(const struct lbm_view *view, const struct lbm_member 
     for (uint32_t host = 0; host < view->place.n; host++) {
         const struct lbm_host_place *place = &view->place.at[host];
         if (place->member != LBM_NONE && lbm_state_participates(place->state) &&
-            lbm_view_backed_by(&view->members.at[place->member], member->host) != NULL &&
+            lbm_view_backup_slot(&view->members.at[place->member], member->host) != NULL &&
             lbm_view_has_other_backup(view, &view->members.at[place->member]))
             return host;
     }
@@ -453,7 +454,7 @@ is_needed(const struct lbm_view *view, const struct lbm_member *member)
 }
 
 int
-lbm_view_in_sync_at(const struct lbm_view *view, const struct lbm_member *member, unsigned slot)
+lbm_view_slot_in_sync(const struct lbm_view *view, const struct lbm_member *member, unsigned slot)
 {
     return member->backups[slot].insync && !is_needed(view, member);
 }
@@ -477,14 +478,14 @@ lbm_view_all_in_sync(const struct lbm_view *view, const struct lbm_member *membe
 }
 
 uint32_t
-lbm_view_heir(const struct lbm_view *view, const struct lbm_member *member)
+lbm_view_successor_of(const struct lbm_view *view, const struct lbm_member *member)
 {
     uint32_t first = LBM_NONE;
     for (unsigned k = 0; k < view->copies; k++) {
         const struct lbm_member *backup = lbm_view_member(view, member->backups[k].host);
         if (backup == NULL || !lbm_view_participates(backup))
             continue;
-        if (member->backups[k].insync || LBM_BUG(HEIR_WITHOUT_INSYNC))
+        if (member->backups[k].insync || LBM_BUG(SUCCESSOR_WITHOUT_INSYNC))
             return backup->host;
         first = first == LBM_NONE ? backup->host : first;
     }
@@ -599,7 +600,7 @@ lbm_view_apply_evict(struct lbm_view *view, const Lbm__Command *command, char *r
         return LBM_OK;
     if (member->state == LBM_MEMBER_EVICTED && evict->lost)
         return give_up_evicted(view, member, refusal);
-    struct lbm_member *successor = lbm_view_member_of(view, lbm_view_heir(view, member));
+    struct lbm_member *successor = lbm_view_member_of(view, lbm_view_successor_of(view, member));
     if (!lbm_view_participates(member))
         lbm_view_refuse_state(member, refusal);
     else if (!view->external && view->leader == member->host)

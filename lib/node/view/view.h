@@ -267,15 +267,15 @@ int lbm_view_participates(const struct lbm_member *member);
  * evicted host to take over that no other host could. Only then it can be evicted without a loss. */
 int lbm_view_in_sync(const struct lbm_view *view, const struct lbm_member *member);
 /* The same of the backup in one slot. */
-int lbm_view_in_sync_at(const struct lbm_view *view, const struct lbm_member *member, unsigned slot);
+int lbm_view_slot_in_sync(const struct lbm_view *view, const struct lbm_member *member, unsigned slot);
 /* Nonzero if there is a backup, and all that there are are in sync. */
 int lbm_view_all_in_sync(const struct lbm_view *view, const struct lbm_member *member);
 /* Who would take over from that member: the first backup in sync, else the first there is; or LBM_NONE. */
-uint32_t lbm_view_heir(const struct lbm_view *view, const struct lbm_member *member);
+uint32_t lbm_view_successor_of(const struct lbm_view *view, const struct lbm_member *member);
 /* The slot of a member in which that host is its backup, or NULL. */
-const struct lbm_backup *lbm_view_backed_by(const struct lbm_member *member, uint32_t host);
+const struct lbm_backup *lbm_view_backup_slot(const struct lbm_member *member, uint32_t host);
 /* Nonzero if nobody is the member's backup. */
-int lbm_view_has_no_backup(const struct lbm_member *member);
+int lbm_view_is_alone(const struct lbm_member *member);
 
 /* The most capacity that a host gets by its own word: LBM_CAPACITY_RATIO_MAX times the median of the other
  * members that take part, or no limit with fewer than LBM_CAPACITY_OTHERS_MIN of these. An operator's word

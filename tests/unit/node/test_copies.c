@@ -110,7 +110,7 @@ drain_and_leave(struct lbm_view *view, uint32_t host, const char *refused)
     for (uint32_t p = 0; p < HOSTS; p++) { /* those whose copy it keeps take others */
         const struct lbm_member *member = lbm_view_member(view, p);
         const struct lbm_backup *slot =
-            lbm_view_participates(member) ? lbm_view_backed_by(member, host) : NULL;
+            lbm_view_participates(member) ? lbm_view_backup_slot(member, host) : NULL;
         if (slot == NULL)
             continue;
         Lbm__ChangeBackup change = LBM__CHANGE_BACKUP__INIT;
@@ -176,7 +176,7 @@ backups_are_two_hosts_in_other_domains(void **state)
         assert_int_not_equal(member->backups[0].host, LBM_NONE);
         assert_int_not_equal(member->backups[1].host, LBM_NONE);
         assert_int_not_equal(member->backups[0].host, member->backups[1].host);
-        assert_null(lbm_view_backed_by(member, host));
+        assert_null(lbm_view_backup_slot(member, host));
     }
     lbm_view_free(&view);
 }
@@ -237,7 +237,7 @@ the_other_backup_takes_over_if_the_first_is_evicted_before(void **state)
     assert_true(member->backups[0].host != first && member->backups[0].host != second);
     assert_false(member->backups[0].insync);
     assert_true(lbm_view_in_sync(&view, member));
-    assert_int_equal(lbm_view_heir(&view, member), second);
+    assert_int_equal(lbm_view_successor_of(&view, member), second);
     evict(&view, 0, "");
     assert_int_equal(lbm_view_departed(&view, 0, 1)->successor, second);
     assert_int_equal(lbm_view_departed(&view, 0, 1)->reserve, LBM_NONE); /* it has nothing yet */
