@@ -15,11 +15,11 @@
  *
  * Records change by T_ macros only; lib/node/core/transitions.h has the same list, and tests/model/model.sh compares.
  *
- * With two copies a host has two backups, each with a stream, a lease and an INSYNC of its own: a record counts when both
- * have it, and a lease holds while both grant it. See docs/adr/0040.
+ * With two copies a host has two backups, each with a stream, a lease and an INSYNC of its own: a record counts when
+ * both have it, and a lease holds while both grant it (docs/adr/0040-keep-two-copies-of-each-record.md).
  *
- * Defines: NV vertices (1 or 2); COPIES backups of a host (1 or 2); N hosts (3 or 4); REJOIN: who is gone may come back, empty, as incarnation 1; IDLE: hosts that
- * own nothing hold leases too; PROMPT: INSYNC lands when it is proposed, and FIN is heard when it is said, for
+ * Defines: NV vertices (1 or 2); COPIES backups of a host (1 or 2); N hosts (3 or 4); REJOIN: who is gone may come
+ * back, empty, as incarnation 1; IDLE: hosts that own nothing hold leases too; PROMPT: INSYNC lands when it is proposed, and FIN is heard when it is said, for
  * runs that would be too long. From the environment, so that one compilation serves many runs: ME, a handoff
  * begins below this epoch; how often may happen CR a crash, EV an eviction, RF a refusal without reason, LX a
  * lease that ends early, RC a rejoin, DR a drain, RM a removal, HO a handoff (if it is not set only ME counts); and M, a
