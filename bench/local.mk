@@ -25,6 +25,8 @@ EXTRA_DIST += bench/remap.sh bench/remap.py
 
 # Vertices a second between two daemons, next to SQLite alone: bench/handoff.sh [OPTIONS] [BUILD_DIRECTORY].
 EXTRA_DIST += bench/handoff.sh
+# What a second copy of each record costs: bench/copies.sh [OPTIONS] [BUILD_DIRECTORY].
+EXTRA_DIST += bench/copies.sh
 
 # What a cluster makes of a guest from every start, next to a plan: bench/submit.sh [OPTIONS] [BUILD_DIRECTORY].
 EXTRA_DIST += bench/submit.sh bench/submit.py bench/cluster.py bench/measure.py

@@ -29,6 +29,7 @@ enum {
     CLUSTER_LINK,
     CLUSTER_CAPACITY,
     CLUSTER_LOG,
+    CLUSTER_COPIES,
     CLUSTER_SIGNAL,
     CLUSTER_OPTIONS
 };
@@ -69,6 +70,8 @@ static const struct lbm_option cluster_options[CLUSTER_OPTIONS] = {
         "add: how much of the work the new one takes, against the others' capacities", .fallback = "1"),
     [CLUSTER_LOG] =
         LBM_CHOICE_OPTION("log", "PLACE", log_choices, "up: where the control log is", .fallback = "auto"),
+    [CLUSTER_COPIES] = LBM_INTEGER_OPTION("copies", "N", 1, LBM_COPIES_MAX,
+                                          "up: hosts that keep a copy of each record", .fallback = "1"),
     [CLUSTER_SIGNAL] =
         LBM_CHOICE_OPTION("signal", "SIGNAL", signals, "kill: what the daemon gets", .fallback = "KILL"),
 };
@@ -300,6 +303,7 @@ lay_out(const struct lbm_cli *client, struct lbm_cluster *cluster, const struct 
                                           .m = h->m,
                                           .links = links.at,
                                           .n_links = links.n,
+                                          .copies = (uint32_t)client->value[CLUSTER_COPIES].integer,
                                           .log_engine = log_choices[client->value[CLUSTER_LOG].integer].name};
         if (status == LBM_STATUS_DONE)
             status = lbm_cluster_configure(client, cluster, &cluster->places.at[p], &config);
@@ -425,6 +429,7 @@ run_add(const struct lbm_cli *client, struct lbm_cluster *cluster)
     struct lbm_place_config config = {.capacity = client->value[CLUSTER_CAPACITY].number,
                                       .m = 2,
                                       .links = links,
+                                      .copies = (uint32_t)client->value[CLUSTER_COPIES].integer,
                                       .log_engine = log_choices[client->value[CLUSTER_LOG].integer].name};
     status = parse_links(client, cluster, place.id, links, &config.n_links);
     if (status != LBM_STATUS_DONE)

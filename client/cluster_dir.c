@@ -150,10 +150,11 @@ lbm_cluster_configure(const struct lbm_cli *client, const struct lbm_cluster *cl
                        config->links[i].q, config->links[i].cost);
     lbm_buf_printf(&text, " );\n};\n");
     lbm_buf_printf(&text,
-                   "cluster = \"local\";\ndimensions = %u;\nlisten = \"%s\";\nidentity = \"identity\";\ndata "
+                   "cluster = \"local\";\ndimensions = %u;\ncopies = %" PRIu32
+                   ";\nlisten = \"%s\";\nidentity = \"identity\";\ndata "
                    "= \"lbmap.db\";\ncontrol = \"lbmapd.sock\";\n"
                    "pid_file = \"lbmapd.pid\";\nlog_engine = \"%s\";\nprograms = { run = \"own\"; };\n",
-                   config->m, place->address, config->log_engine);
+                   config->m, config->copies, place->address, config->log_engine);
     enum lbm_err err = text.failed ? LBM_E_NOMEM
                                    : lbm_file_write(lbm_cluster_path(cluster, place, "lbmapd.conf", path),
                                                     text.at, text.len, &diag);

@@ -29,7 +29,8 @@ struct lbm_place_config {
     const struct lbm_place *leader;
     double capacity;
     const char *log_engine; /* of lbmapd.conf */
-    const double *site; /* [m] or NULL */
+    uint32_t copies;        /* the same */
+    const double *site;     /* [m] or NULL */
     unsigned m;
     const struct lbm_link *links; /* p is this host */
     size_t n_links;

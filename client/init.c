@@ -21,7 +21,14 @@ enum { TOKEN_LIFE_H = 1, TOKEN_LIFE_H_MAX = 24 * 365 };
 /* ---- init -----------------------------------------------------------------------------------------------
  */
 
-static const struct lbm_option init_options[] = {LBM_SETUP_ROWS};
+enum { INIT_COPIES = LBM_SETUP_OPTIONS };
+
+static const struct lbm_option init_options[] = {
+    LBM_SETUP_ROWS,
+    [INIT_COPIES] = LBM_INTEGER_OPTION(
+        "copies", "N", 1, LBM_COPIES_MAX,
+        "other hosts that keep a copy of each record, in this cluster for good", .fallback = "1"),
+};
 
 static const struct lbm_operand init_operands[] = {
     {.name = "CLUSTER", .text = "name of the new cluster", .longest = LBM_NAME_MAX},
@@ -124,6 +131,7 @@ run_init(const struct lbm_cli *client)
         return lbm_cli_refuse(client, &diag);
     }
     enum lbm_err err = lbm_setup_begin(client, &setup, &diag);
+    setup.copies = client->value[INIT_COPIES].given ? (uint32_t)client->value[INIT_COPIES].integer : 0;
     if (err == LBM_OK && setup.address[0] == '\0')
         err = find_address(lbm_setup_port(setup.listen), setup.address, &diag);
     if (err == LBM_OK)
@@ -158,7 +166,7 @@ const struct lbm_command lbm_command_init = {
         "prints the command that every other host runs. The file ca.key in the identity's folder signs who "
         "belongs to the cluster: keep a copy of it where nobody else reads it.",
     .options = init_options,
-    .n_options = LBM_SETUP_OPTIONS,
+    .n_options = sizeof init_options / sizeof *init_options,
     .operands = init_operands,
     .n_operands = 1,
     .run = run_init,

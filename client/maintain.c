@@ -83,7 +83,7 @@ take_need(struct lbmap *handle, const Lbm__Response *chunk, void *arg)
         if (host->host == need->host)
             need->vertices = need->is_emptied ? host->vertices : 0;
         else if (participates && host->reachable && host->backup != LBM_NONE &&
-                 (host->backup == need->host || !host->insync))
+                 (host->backup == need->host || host->second_backup == need->host + 1 || !host->insync))
             need->primary = host->host;
     }
     return LBM_OK;

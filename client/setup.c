@@ -142,6 +142,8 @@ lbm_setup_configure(const struct lbm_setup *setup, const char *cluster, int meas
     lbm_buf_printf(&text, "cluster = \"%s\";\nhost = { name = \"%s\"; };\n", cluster, setup->name);
     if (measures)
         lbm_buf_printf(&text, "network = { measure = true; };\n");
+    if (setup->copies != 0)
+        lbm_buf_printf(&text, "copies = %" PRIu32 ";\n", setup->copies);
     lbm_buf_printf(&text, "listen = \"%s\";\naddress = \"%s\";\n", setup->listen, setup->address);
     if (setup->dir[0] != '\0')
         lbm_buf_printf(&text, "identity = \"identity\";\ndata = \"lbmap.db\";\ncontrol = \"lbmapd.sock\";\n"

@@ -46,7 +46,8 @@ struct lbm_setup {
     char name[LBM_NAME_MAX + 1];
     char address[LBM_ADDRESS_MAX + 1];
     const char *listen;
-    uid_t uid; /* whose the files are to be: the daemon's user; -1: this one's */
+    uint32_t copies; /* by who founds a cluster; 0: not told */
+    uid_t uid;       /* whose the files are to be: the daemon's user; -1: this one's */
     gid_t gid;
 };
 

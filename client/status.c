@@ -302,13 +302,17 @@ add_standing(json_t *row, const Lbm__HostEntry *h)
     int taking = strcmp(h->state, "EVICTED") != 0 && strcmp(h->state, "LEFT") != 0;
     if (h->successor != LBM_NONE)
         snprintf(backup, sizeof backup, "successor %u%s", h->successor, h->taken_over ? "" : "?");
-    else if (h->backup != LBM_NONE)
-        snprintf(backup, sizeof backup, "%u", h->backup);
+    else if (h->backup != LBM_NONE && h->second_backup != 0)
+        snprintf(backup, sizeof backup, "%u,%u", h->backup, h->second_backup - 1);
+    else if (h->backup != LBM_NONE || h->second_backup != 0)
+        snprintf(backup, sizeof backup, "%u", h->backup != LBM_NONE ? h->backup : h->second_backup - 1);
     snprintf(incarnation, sizeof incarnation, "%" PRIu64, h->incarnation);
     json_object_set_new(row, "incarnation",
                         json_string(incarnation)); /* 64 bits: more than JSON's numbers hold */
     json_object_set_new(row, "failure_domain", json_string(h->failure_domain));
     json_object_set_new(row, "backup", h->backup != LBM_NONE ? json_integer(h->backup) : json_null());
+    json_object_set_new(row, "second_backup",
+                        h->second_backup != 0 ? json_integer(h->second_backup - 1) : json_null());
     json_object_set_new(row, "insync", json_boolean(h->insync));
     json_object_set_new(row, "successor",
                         h->successor != LBM_NONE ? json_integer(h->successor) : json_null());

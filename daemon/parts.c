@@ -49,6 +49,7 @@ open_node(struct loop *loop, uint64_t seed, struct lbm_diag *diag)
         .n_links = s->host.links.n,
         .hop_us = s->network.measure ? (uint32_t)(1000 * s->network.unit + 0.5) : 0,
         .m = s->dimensions,
+        .copies = s->copies,
         .site = s->host.site.n != 0 ? s->host.site.at : NULL,
         .failure_domain = s->host.failure_domain,
         .policy = s->policy,

@@ -102,6 +102,10 @@ const struct lbm_setting lbm_settings_table[] = {
      "Dimensions of Omega. What the host says that founds the cluster counts; a site given elsewhere must "
      "have as many coordinates.",
      AT(dimensions)},
+    {"copies", LBM_SETTING_INTEGER, 0, 1, LBM_COPIES_MAX, "1", "",
+     "Hosts that keep a copy of each record, besides its owner. What the host says that founds the cluster "
+     "counts.",
+     AT(copies)},
     {"policy", LBM_SETTING_POLICY, 0, 0, 0, "auto", "",
      "Load policy of jobs submitted here that name none: a name that lbctl submit --help lists.", AT(policy)},
     {"schedule", LBM_SETTING_SCHEDULE, 0, 0, 0, "pipelined", "",

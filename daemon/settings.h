@@ -120,6 +120,7 @@ struct lbm_settings {
         char password_file[PATH_MAX];
     } etcd;
     uint32_t dimensions;
+    uint32_t copies;
     uint32_t policy;   /* enum lbm_job_policy_code */
     uint32_t schedule; /* 1 + enum lbm_schedule */
     struct {

@@ -16,6 +16,7 @@
 #define LBM_FILE_BYTES_MAX (UINT64_C(16) << 30)
 
 /* Host graph. The distance matrix is dense: 4 bytes per pair, 256 MiB at the limit. */
+#define LBM_COPIES_MAX 2 /* backups of a host: a record is on that many other hosts */
 #define LBM_HOSTS_MAX 8192
 #define LBM_LINK_COST_MAX UINT32_C(500000) /* a routing distance of 8191 hops then fits 32 bits */
 #define LBM_CAPACITY_MIN 1e-9              /* of a host in a host graph: sums and ratios are finite */

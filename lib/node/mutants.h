@@ -73,7 +73,12 @@
     X(DRAINED_IS_ACTIVE, 0, "a host that was drained, and evicted meanwhile, is active when it returns")     \
     X(LATE_IS_TAKEN, 0, "the leader takes what arrives after its end")                                       \
     X(SETTLED_WITHOUT_ALL, 0, "a job is called settled though hosts or vertices are missing")                \
-    X(SETTLED_WITHOUT_LEASE, 0, "a host without a lease does not say so")
+    X(SETTLED_WITHOUT_LEASE, 0, "a host without a lease does not say so")                                    \
+    X(ONE_COPY_COUNTS, 37, "a record counts when one of two backups has it")                                 \
+    X(LEASE_OF_ONE, 38, "a lease of one of two backups suffices")                                            \
+    X(SUCCESSOR_WITHOUT_INSYNC, 39, "a backup takes over that is not in sync, though the other one is")      \
+    X(RESERVE_AFTER_TAKE_OVER, 40, "the other backup takes over after the first one has")                    \
+    X(RESERVE_WITHOUT_INSYNC, 41, "the other backup is a reserve though it is not in sync")
 
 enum lbm_bug {
 #define LBM_BUG_ENUM(id, model, text) LBM_BUG_##id,
@@ -81,15 +86,17 @@ enum lbm_bug {
 #undef LBM_BUG_ENUM
         LBM_BUG_COUNT
 };
+enum { LBM_BUG_WORDS = (LBM_BUG_COUNT + 63) / 64 };
 
 #ifdef LBM_BUGS
-extern enum lbm_bug lbm_bug;  /* planted in all nodes of this process */
-extern uint64_t lbm_bugs_met; /* bit per mistake: the rule that it breaks was needed */
-#define LBM_BUG(id) (lbm_bugs_met |= UINT64_C(1) << LBM_BUG_##id, lbm_bug == LBM_BUG_##id)
-#define LBM_BUGS_MET lbm_bugs_met
+extern enum lbm_bug lbm_bug;                 /* planted in all nodes of this process */
+extern uint64_t lbm_bugs_met[LBM_BUG_WORDS]; /* bit per mistake: the rule that it breaks was needed */
+#define LBM_BUG(id)                                                                                          \
+    (lbm_bugs_met[LBM_BUG_##id / 64] |= UINT64_C(1) << LBM_BUG_##id % 64, lbm_bug == LBM_BUG_##id)
+#define LBM_BUGS_MET(word) lbm_bugs_met[word]
 #else
 #define LBM_BUG(id) 0
-#define LBM_BUGS_MET 0
+#define LBM_BUGS_MET(word) 0
 #endif
 
 #endif

@@ -165,6 +165,7 @@ struct lbm_node_config {
     size_t n_links;
     /* Nonzero: hosts without links get them as measured; a round trip of so long costs 1. By the leader. */
     uint32_t hop_us;
+    uint32_t copies;            /* backups of a host, by who founds the cluster; 0: one */
     unsigned m;                 /* dimensions of Omega; the leader's counts */
     const double *site;         /* [m] in the unit box, or NULL: chosen near the hosts it is linked to */
     const char *failure_domain; /* hosts of one domain may fail together; NULL: one of its own */

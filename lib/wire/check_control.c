@@ -303,6 +303,7 @@ static const struct lbm_wire_rule host_entry_rules[] = {
     {"deaf", FLAG},
     {"maintenance_s", REAL(0.0, DBL_MAX)},
     {"maintenance_reason", IN(0, LBM_REASON_MAX)},
+    {"second_backup", IN(0, LBM_HOSTS_MAX)},
 };
 static const struct lbm_wire_table host_entry_table = TABLE(host_entry_rules, lbm__host_entry__descriptor);
 

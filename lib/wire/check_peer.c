@@ -243,6 +243,7 @@ static const struct lbm_wire_rule found_rules[] = {
     {"leader", HOST},
     {"dimensions", IN(2, LBM_DIMENSIONS_MAX)},
     {"external", FLAG},
+    {"copies", IN(0, LBM_COPIES_MAX)},
 };
 static const struct lbm_wire_table found_table = TABLE(found_rules, lbm__found__descriptor);
 
@@ -430,11 +431,14 @@ static const struct lbm_wire_rule member_rules[] = {
     {"maintenance_us", IN(0, LBM_MAINTENANCE_US_MAX)},
     {"maintenance_moves", FLAG},
     {"maintenance_reason", IN(0, LBM_REASON_MAX)},
+    {"second_backup", IN(0, LBM_HOSTS_MAX)},
+    {"second_insync", FLAG},
 };
 static const struct lbm_wire_table member_table = TABLE(member_rules, lbm__snapshot_member__descriptor);
 
 static const struct lbm_wire_rule departed_rules[] = {
-    {"host", HOST}, {"evicted", FLAG}, {"successor", HOST_OR_NONE}, {"taken_over", FLAG}, {"was", SMALL_ENUM},
+    {"host", HOST},       {"evicted", FLAG},   {"successor", HOST_OR_NONE},
+    {"taken_over", FLAG}, {"was", SMALL_ENUM}, {"reserve", IN(0, LBM_HOSTS_MAX)},
 };
 static const struct lbm_wire_table departed_table = TABLE(departed_rules, lbm__snapshot_departed__descriptor);
 
@@ -460,6 +464,7 @@ static const struct lbm_wire_rule snapshot_rules[] = {
     {"ensemble_incarnation", SAME("ensemble_host")},
     {"ensemble_since", SAME("ensemble_host")},
     {"log_place", SMALL_ENUM},
+    {"copies", IN(0, LBM_COPIES_MAX)},
     {"request", UP_TO(LBM_REQUESTS_KEPT)},
     {"request_index", SAME("request")},
     {"request_refused", SAME("request"), FLAG},

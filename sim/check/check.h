@@ -129,6 +129,10 @@ void check_owners(struct check *check, const struct guest *guest, uint32_t verte
 void check_all_losses(struct check *check);
 /* Nonzero if the successor of that incarnation has what it had. */
 int check_is_merged(const struct check *check, uint32_t host, uint64_t incarnation);
+/* Nonzero if what that disk keeps of a host that is gone may yet be taken over. */
+int check_takes_over(const struct lbm_departed *gone, uint32_t disk);
+/* Nonzero if a copy is that of a member's present backup. */
+int check_is_backup(const struct lbm_member *member, const struct copy *copy);
 
 /* ---- ends of handoffs (check_ends.c) ------------------------------------------------------------------- */
 

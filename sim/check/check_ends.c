@@ -16,12 +16,10 @@ may_be_offered(const struct check *check, const struct copy *copy, uint64_t inde
     if (gone != NULL && copy->owner == LBM_NONE)
         return gone->view > index;
     if (gone != NULL)
-        return gone->evicted && gone->successor == copy->disk &&
-               !check_is_merged(check, host, copy->incarnation);
+        return check_takes_over(gone, copy->disk) && !check_is_merged(check, host, copy->incarnation);
     if (member == NULL || member->incarnation != copy->incarnation)
         return 0;
-    return copy->owner == LBM_NONE ||
-           (member->backup == copy->disk && member->backup_view == copy->repl_epoch);
+    return copy->owner == LBM_NONE || check_is_backup(member, copy);
 }
 
 void

@@ -15,33 +15,71 @@ check_is_merged(const struct check *check, uint32_t host, uint64_t incarnation)
     return 0;
 }
 
+int
+check_takes_over(const struct lbm_departed *gone, uint32_t disk)
+{
+    return gone->evicted && (gone->successor == disk || (gone->reserve == disk && !gone->taken_over));
+}
+
+int
+check_is_backup(const struct lbm_member *member, const struct copy *copy)
+{
+    const struct lbm_backup *slot = lbm_view_backup_slot(member, copy->disk);
+    return slot != NULL && slot->view == copy->repl_epoch;
+}
+
 /* Would this record be found if that host and its disk were lost? */
 static int
-outlives(const struct check *check, const struct copy *copy, uint32_t lost)
+outlives(const struct check *check, const struct copy *copy, uint32_t lost, uint32_t other)
 {
     const struct lbm_view *view = &check->view;
-    if (copy->disk == lost ||
+    if (copy->disk == lost || copy->disk == other ||
         (copy->stage != LBM_STAGE_OWN && copy->stage != LBM_STAGE_OUT && !copy->is_removal))
         return 0;
     uint32_t host = copy->owner != LBM_NONE ? copy->owner : copy->disk;
     const struct lbm_departed *gone = lbm_view_departed(view, host, copy->incarnation);
     if (gone != NULL)
-        return copy->owner != LBM_NONE && gone->evicted && gone->successor == copy->disk &&
+        return copy->owner != LBM_NONE && check_takes_over(gone, copy->disk) &&
                !check_is_merged(check, host, copy->incarnation);
     const struct lbm_member *member = lbm_view_member(view, host);
     if (member == NULL || member->incarnation != copy->incarnation)
         return 0;
-    return copy->owner == LBM_NONE ||
-           (member->backup == copy->disk && member->backup_view == copy->repl_epoch);
+    return copy->owner == LBM_NONE || check_is_backup(member, copy);
 }
 
 static int
-vertex_outlives(const struct check *check, const struct truth *truth, uint32_t lost)
+vertex_outlives(const struct check *check, const struct truth *truth, uint32_t lost, uint32_t other)
 {
     for (size_t i = 0; i < truth->copies.n; i++)
-        if (truth->copies.at[i].epoch > truth->moved && outlives(check, &truth->copies.at[i], lost))
+        if (truth->copies.at[i].epoch > truth->moved && outlives(check, &truth->copies.at[i], lost, other))
             return 1;
     return 0;
+}
+
+static int
+is_kept_twice(const struct check *check, const struct lbm_member *member)
+{
+    int is_kept = lbm_view_participates(member) && lbm_view_all_in_sync(&check->view, member);
+    for (unsigned k = 0; k < check->view.copies; k++)
+        is_kept &= member->backups[k].host != LBM_NONE;
+    for (size_t i = 0; i < check->view.departed.n; i++) /* one of the two may be all that has its copy */
+        is_kept &= !check->view.departed.at[i].evicted || check->view.departed.at[i].taken_over;
+    return is_kept;
+}
+
+/* With two copies a host and a backup of it may be lost at once, if both have all their copies. */
+static void
+check_loss_of_two(struct check *check, const struct truth *truth, const struct lbm_member *member,
+                  unsigned slot, uint32_t vertex)
+{
+    const struct lbm_member *backup = lbm_view_member(&check->view, member->backups[slot].host);
+    if (backup == NULL || check->has_loss || !is_kept_twice(check, member) || !is_kept_twice(check, backup) ||
+        vertex_outlives(check, truth, member->host, backup->host))
+        return;
+    check_violated(check, "I10",
+                   "if host %" PRIu32 " and its backup host %" PRIu32 " were lost now, vertex %" PRIu32
+                   " of epoch %" PRIu64 " or more would be",
+                   member->host, backup->host, vertex, truth->moved + 1);
 }
 
 void
@@ -51,11 +89,14 @@ check_losses(struct check *check, const struct guest *guest, uint32_t vertex)
     for (size_t i = 0; i < check->view.members.n && !check->has_loss && check_is_there(truth); i++) {
         const struct lbm_member *member = &check->view.members.at[i];
         if (lbm_view_participates(member) && lbm_view_in_sync(&check->view, member) &&
-            member->backup != LBM_NONE && !vertex_outlives(check, truth, member->host))
+            !lbm_view_is_alone(member) && !vertex_outlives(check, truth, member->host, LBM_NONE))
             check_violated(check, "I10",
                            "if host %" PRIu32 ", which is in sync with host %" PRIu32
                            ", were lost now, vertex %" PRIu32 " of epoch %" PRIu64 " or more would be",
-                           member->host, member->backup, vertex, truth->moved + 1);
+                           member->host, lbm_view_successor_of(&check->view, member), vertex,
+                           truth->moved + 1);
+        for (unsigned k = 0; k < check->view.copies && check->view.copies > 1; k++)
+            check_loss_of_two(check, truth, member, k, vertex);
     }
 }
 

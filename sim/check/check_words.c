@@ -37,7 +37,7 @@ check_alone(struct check *check)
 {
     for (size_t i = 0; i < check->view.members.n; i++) {
         const struct lbm_member *member = &check->view.members.at[i];
-        if (lbm_view_participates(member) && member->backup == LBM_NONE && member->host < 64)
+        if (lbm_view_participates(member) && lbm_view_is_alone(member) && member->host < 64)
             check->was_alone |= UINT64_C(1) << member->host;
     }
 }

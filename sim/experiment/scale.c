@@ -423,6 +423,7 @@ scale_run(const struct scale_options *options, struct scale_result *result, stru
 {
     struct scale s = {.options = options, .result = result};
     struct cluster_options cluster = {.seed = options->seed,
+                                      .copies = options->copies,
                                       .delay_least_us = 100,
                                       .delay_most_us = 1000,
                                       .sync_us = 2000,

@@ -14,6 +14,7 @@ struct scale_options {
     uint64_t seed;
     enum lbm_start start;
     uint32_t holders; /* hosts that submit a slice of the guest each; 1: host 0 has it all */
+    uint32_t copies;  /* of each record */
     int is_scattered; /* vertices are numbered at random, so slices hold few neighbours */
     int json, quiet;
 };

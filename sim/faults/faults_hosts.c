@@ -105,6 +105,30 @@ orders_log(struct run *s, uint32_t host)
     return !cluster_log_is_external(s->cluster) && run_leader(s, host) == host;
 }
 
+/* With two copies: who dies with a host, mostly a backup of it; LBM_NONE: nobody. */
+static uint32_t
+dies_too(struct run *s, const struct fault *f, uint32_t host)
+{
+    if (f->c % 3 == 0 || !run_may_lose_two(s))
+        return LBM_NONE;
+    uint32_t other = f->b % 3 == 0   ? host_of(s, f->b / 3)
+                     : f->b % 3 == 1 ? run_backup(s, host)
+                                     : run_second_backup(s, host);
+    if (other == LBM_NONE || other == host || s->dead[other] || !cluster_is_up(s->cluster, other) ||
+        orders_log(s, host) || orders_log(s, other) || run_may_be_promoting(s) ||
+        s->cluster_options.etcd == LBM_ETCD_ABILITY_RUNS)
+        return LBM_NONE;
+    return other;
+}
+
+static void
+dies(struct run *s, uint32_t host)
+{
+    cluster_crash_with(s->cluster, host, CRASH_NONE); /* what is on its way to a disk that is lost is lost */
+    cluster_lose_disk(s->cluster, host);
+    s->dead[host] = 1;
+}
+
 int
 fault_die(struct run *s, const struct fault *f)
 {
@@ -116,10 +140,11 @@ fault_die(struct run *s, const struct fault *f)
     if (headless && (!cluster_log_is_everywhere(s->cluster) || !run_can_promote(s, host)))
         return 0;
     if (!cluster_is_up(s->cluster, host))
-        return 0;                                     /* it ended when it was asked, and comes back */
-    cluster_crash_with(s->cluster, host, CRASH_NONE); /* what is on its way to a disk that is lost is lost */
-    cluster_lose_disk(s->cluster, host);
-    s->dead[host] = 1;
+        return 0; /* it ended when it was asked, and comes back */
+    uint32_t other = dies_too(s, f, host);
+    dies(s, host);
+    if (other != LBM_NONE)
+        dies(s, other);
     s->headless |= headless;
     run_disk_lost(s);
     return 1;
@@ -170,13 +195,25 @@ fault_image_two(struct run *s, const struct fault *f)
     return host_of(s, f->a) != host_of(s, f->b) && fault_image(s, f) && fault_image(s, &other);
 }
 
-/* Neither has the other's copy: that would be more than one copy can save. */
+static int
+keep_a_copy_both(struct run *s, uint32_t a, uint32_t b)
+{
+    uint32_t backup[4] = {run_backup(s, a), run_second_backup(s, a), run_backup(s, b),
+                          run_second_backup(s, b)};
+    for (int i = 0; i < 2; i++)
+        for (int k = 2; k < 4; k++)
+            if (backup[i] != LBM_NONE && backup[i] == backup[k])
+                return 1;
+    return backup[0] == b || backup[1] == b || backup[2] == a || backup[3] == a;
+}
+
+/* Neither has the other's copy: that would be more than one copy can save. Nor can a second one: the older
+ * copy may be taken over. */
 void
 fault_roll_back_two(struct run *s, const struct fault *f)
 {
     uint32_t host[2] = {host_of(s, f->a), host_of(s, f->b)};
-    if (!may_lose_disk(s, host[0]) || !may_lose_disk(s, host[1]) || run_backup(s, host[0]) == host[1] ||
-        run_backup(s, host[1]) == host[0] || run_backup(s, host[0]) == run_backup(s, host[1]))
+    if (!may_lose_disk(s, host[0]) || !may_lose_disk(s, host[1]) || keep_a_copy_both(s, host[0], host[1]))
         return;
     go_back(s, host[0]);
     go_back(s, host[1]);

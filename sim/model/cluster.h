@@ -16,6 +16,7 @@ struct cluster_options {
     int64_t delay_least_us, delay_most_us; /* of a message; connections keep order */
     uint32_t sites_from;                   /* hosts from this one on are at another site; 0: all are at one */
     int64_t sites_us;                      /* from site to site a message takes so much longer */
+    uint32_t copies;                       /* of each record, 0: 1 */
     uint32_t hop_us;                       /* nonzero: hosts measure, and bring neither links nor sites */
     int64_t sync_us;                       /* a transaction takes up to this */
     double lose_soft;                      /* probability that a lossy message is lost */
@@ -29,7 +30,7 @@ struct cluster_options {
     double evict_share;    /* of every host's configuration */
     uint32_t domain_hosts; /* that many hosts one after the other are a failure domain; 0: none is declared */
     enum lbm_etcd_ability etcd; /* of every host */
-    int64_t restart_us; /* a process that ended by itself is started again after this; 0: it is not */
+    int64_t restart_us;         /* a process that ended by itself is started again after this; 0: it is not */
     int unwatched; /* nonzero: records, messages and applications are not checked, only the control log */
     int shares;    /* nonzero: all nodes have one view in memory; what they compute of it is done once */
     int metered;   /* nonzero: cluster_meter has the time of the processor too */

@@ -220,6 +220,7 @@ new_node(struct cluster *c, uint32_t host)
         .links = links.at,
         .n_links = c->options.hop_us != 0 ? 0 : links.n,
         .hop_us = c->options.hop_us,
+        .copies = c->options.copies,
         .m = c->h->m,
         .site = c->options.hop_us != 0 ? NULL : &c->h->site[(size_t)host * c->h->m],
         .engine = c->options.engine,

@@ -112,6 +112,7 @@ enter_founding(struct cluster *c)
     found.cluster = lbm_rng_next(&c->rng) | 1;
     found.name = name;
     found.dimensions = c->h->m;
+    found.copies = c->options.copies > 1 ? c->options.copies : 0;
     Lbm__Command command = LBM__COMMAND__INIT;
     command.what_case = LBM__COMMAND__WHAT_FOUND;
     command.found = &found;
@@ -149,14 +150,14 @@ enter_host(struct cluster *c, uint32_t host)
 /* There is nothing yet of which its backup could lack a copy; and thousands who said so at once would be too
  * many for who orders the log. */
 static void
-enter_in_sync(struct cluster *c, uint32_t host)
+enter_in_sync(struct cluster *c, uint32_t host, unsigned slot)
 {
     const struct lbm_member *member = lbm_view_member(&c->check.view, host);
     Lbm__InSync in_sync = LBM__IN_SYNC__INIT;
     in_sync.host = host;
     in_sync.incarnation = FORMED_INCARNATION;
-    in_sync.backup = member->backup;
-    in_sync.view = member->backup_view;
+    in_sync.backup = member->backups[slot].host;
+    in_sync.view = member->backups[slot].view;
     in_sync.known = c->check.view.index;
     Lbm__Command command = LBM__COMMAND__INIT;
     command.what_case = LBM__COMMAND__WHAT_IN_SYNC;
@@ -175,7 +176,8 @@ cluster_form(struct cluster *c, int64_t us)
     for (uint32_t i = 0; i < n; i++)
         enter_host(c, order[i]);
     for (uint32_t i = 0; i < n; i++)
-        enter_in_sync(c, order[i]);
+        for (unsigned k = 0; k < view->copies; k++)
+            enter_in_sync(c, order[i], k);
     free(order);
     struct lbm_persist_op self = {.kind = LBM_PERSIST_SELF}, snapshot = {.kind = LBM_PERSIST_SNAPSHOT};
     self.as.self.cluster = view->cluster;

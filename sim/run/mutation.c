@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Most runs never come to the point where a given mistake makes a difference: with and without it they are
- * the same. So each run is carried out without a mistake first, which tells what rules it needed (LBM_BUG notes it),
- * and then with those mistakes alone that break one of these and were not found yet. What is found is the
- * same as if every mistake ran through all runs. */
+ * the same. So each run is carried out without a mistake first, which tells what rules it needed (LBM_BUG
+ * notes it), and then with those mistakes alone that break one of these and were not found yet. What is found
+ * is the same as if every mistake ran through all runs. */
 #include "sim/run/mutation.h"
 
 #include <inttypes.h>
@@ -26,8 +26,6 @@ static const struct {
 
 enum { N_BUGS = sizeof bugs / sizeof *bugs, BLOCK = 128 };
 
-_Static_assert(LBM_BUG_COUNT <= 64, "what a run meets is a bit per mistake");
-
 void
 mutation_list(void)
 {
@@ -43,7 +41,7 @@ mutation_name(int bug)
 
 #ifdef LBM_BUGS
 enum lbm_bug lbm_bug; /* lib/node reads it */
-uint64_t lbm_bugs_met;
+uint64_t lbm_bugs_met[LBM_BUG_WORDS];
 
 static const int can_plant = 1;
 
@@ -80,7 +78,7 @@ mutation_read(const char *name, int *bug, struct lbm_diag *diag)
 
 struct trial {
     uint64_t first;
-    uint64_t met[BLOCK]; /* by the run of first + i; 0: it fails anyway, or did not run */
+    uint64_t met[BLOCK][LBM_BUG_WORDS]; /* by the run of first + i; 0: it fails anyway, or did not run */
     uint64_t list[BLOCK];
     struct run_result caught;
 };
@@ -89,7 +87,8 @@ static int
 take_met(void *arg, const struct run_result *result)
 {
     struct trial *trial = arg;
-    trial->met[result->seed - trial->first] = result->invariant[0] == '\0' ? result->met : 0;
+    if (result->invariant[0] == '\0')
+        memcpy(trial->met[result->seed - trial->first], result->met, sizeof result->met);
     return 0;
 }
 
@@ -111,7 +110,7 @@ try_bug(struct runner *runner, struct trial *trial, int bug)
 {
     uint64_t n = 0;
     for (uint64_t i = 0; i < BLOCK; i++)
-        if ((trial->met[i] >> bug & 1) != 0)
+        if ((trial->met[i][bug / 64] >> bug % 64 & 1) != 0)
             trial->list[n++] = trial->first + i;
     trial->caught = (struct run_result){0};
     runner->list = trial->list;

@@ -14,6 +14,7 @@ enum {
     CLUSTER_FIRST,
     CLUSTER_SEED,
     CLUSTER_HOSTS,
+    CLUSTER_COPIES,
     CLUSTER_FAULTS,
     CLUSTER_WITHOUT,
     CLUSTER_TRACE,
@@ -33,6 +34,8 @@ static const struct lbm_option options[] = {
     [CLUSTER_SEED] = LBM_INTEGER_OPTION("seed", "S", 0, LBM_OPTION_INTEGER_MAX, "this one alone"),
     [CLUSTER_HOSTS] =
         LBM_TEXT_OPTION("hosts", "LEAST..MOST", "number of hosts, mostly few", .fallback = "3..64"),
+    [CLUSTER_COPIES] = LBM_INTEGER_OPTION("copies", "N", 1, LBM_COPIES_MAX,
+                                          "copies of each record in every run; else two in some"),
     [CLUSTER_FAULTS] = LBM_TEXT_OPTION(
         "faults", "LIST", "only these, separated by commas, or all but --faults=-THESE; `list` lists them"),
     [CLUSTER_WITHOUT] = LBM_TEXT_OPTION(
@@ -115,6 +118,7 @@ read_options(const struct lbm_cli *cli, struct sim_options *o, struct lbm_diag *
     *o = (struct sim_options){.seeds = value[CLUSTER_SEEDS].integer,
                               .first = value[CLUSTER_FIRST].integer,
                               .one = value[CLUSTER_SEED].given,
+                              .copies = (uint32_t)value[CLUSTER_COPIES].integer,
                               .kinds = UINT64_MAX,
                               .jobs = (uint32_t)value[CLUSTER_JOBS].integer,
                               .time_limit_s = value[CLUSTER_TIME_LIMIT].integer,

@@ -45,6 +45,8 @@ print_replay(FILE *out, const struct sim_options *options, const struct run_resu
     if (bug != NULL)
         fprintf(out, " --bug %s", bug);
     fprintf(out, " --hosts %" PRIu32 "..%" PRIu32, options->hosts_least, options->hosts_most);
+    if (options->copies != 0)
+        fprintf(out, " --copies %" PRIu32, options->copies);
     if (options->kinds != UINT64_MAX)
         print_kinds(out, options->kinds);
     print_list(out, " --without ", left_out);

@@ -378,7 +378,8 @@ run_run(const struct run_options *options, struct run_result *result)
         run_faults(&s);
     if (is_well(&s))
         run_come_to_rest(&s);
-    result->met = LBM_BUGS_MET;
+    for (int i = 0; i < LBM_BUG_WORDS; i++)
+        result->met[i] = LBM_BUGS_MET(i);
     result->hash = cluster_hash(s.cluster);
     result->steps = cluster_steps(s.cluster);
     result->lasted_us = cluster_now(s.cluster);

@@ -4,6 +4,7 @@
 #define LBM_SIM_RUN_SEED_H
 
 #include "graph/graph.h"
+#include "node/mutants.h"
 #include "sim/faults/faults.h"
 
 enum { RUN_FAULTS_MAX = 64, RUN_JOBS_MAX = 3, RUN_TEXT_MAX = 400 };
@@ -11,6 +12,7 @@ enum { RUN_FAULTS_MAX = 64, RUN_JOBS_MAX = 3, RUN_TEXT_MAX = 400 };
 struct run_options {
     uint64_t seed;
     uint32_t hosts_least, hosts_most;
+    uint32_t copies;                           /* of each record; 0: as drawn */
     uint64_t kinds;                            /* bit per enum fault_kind: may happen */
     uint64_t left_out;                         /* bit per fault of the run: does not happen */
     void (*line)(void *arg, const char *line); /* of the trace; NULL: no trace */
@@ -22,8 +24,8 @@ struct run_result {
     int64_t lasted_us; /* virtual */
     uint32_t n_faults; /* drawn, left out or not */
     uint32_t count[FAULT_COUNT];
-    uint64_t met;      /* bit per enum lbm_bug: that mistake would have made a difference */
-    char invariant[4]; /* "": all was well */
+    uint64_t met[LBM_BUG_WORDS]; /* bit per enum lbm_bug: that mistake would have made a difference */
+    char invariant[4];           /* "": all was well */
     char text[RUN_TEXT_MAX];
 };
 
@@ -92,6 +94,7 @@ int run_in_sync(struct cluster *cluster, void *arg);
 /* A host as it sees itself: does it take part, and who is its backup (LBM_NONE: nobody, or it is down)? */
 int run_is_active(struct run *s, uint32_t host);
 uint32_t run_backup(struct run *s, uint32_t host);
+uint32_t run_second_backup(struct run *s, uint32_t host); /* the same of the other slot */
 /* If who ordered the control log is dead, do what an operator does: promote another one, until that is done.
  */
 void run_find_head(struct run *s);
@@ -104,6 +107,8 @@ int run_has_undead(struct run *s);
 /* Nonzero if another disk may be lost: all members are up to date with their backups, nobody's replica waits
  * to be merged, and the last loss is some time ago. */
 int run_may_lose(struct run *s);
+/* The same for two at once, of which one may be the other's backup. */
+int run_may_lose_two(struct run *s);
 /* Nonzero while a host with a new disk has not taken part again: the copies that it had are lost. */
 int run_lacks_copies(struct run *s);
 /* Incarnation of a running host as it has it; 0: it is no member yet. */

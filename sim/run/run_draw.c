@@ -14,6 +14,7 @@ enum {
     USUAL_HOSTS = 6,    /* more than the least: mostly */
     DIRECTED_HOSTS = 1,
     POLICY_STREAM = 77,
+    COPIES_STREAM = 78,
 };
 
 static void
@@ -167,6 +168,17 @@ draw_policy(struct run *s)
     }
 }
 
+/* Every fourth of the usual runs keeps two copies, if it has the hosts for it and nothing else is asked. */
+static void
+draw_copies(struct run *s)
+{
+    struct lbm_rng rng;
+    lbm_rng_stream(&rng, s->options.seed, COPIES_STREAM);
+    s->cluster_options.copies = lbm_rng_below(&rng, 4) == 0 && s->h.n > 2 ? 2 : 1;
+    if (s->options.copies != 0)
+        s->cluster_options.copies = s->options.copies;
+}
+
 void
 run_draw(struct run *s)
 {
@@ -185,5 +197,7 @@ run_draw(struct run *s)
     } else {
         draw_faults(s);
     }
+    if (!is_directed || s->options.copies != 0)
+        draw_copies(s);
     s->result->n_faults = s->n_faults;
 }

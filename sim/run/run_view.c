@@ -95,6 +95,14 @@ entry_of(const Lbm__HostsReply *reply, uint32_t host)
 }
 
 uint32_t
+run_second_backup(struct run *s, uint32_t host)
+{
+    const Lbm__HostEntry *entry =
+        cluster_is_up(s->cluster, host) ? entry_of(hosts_as_seen_by(s, host), host) : NULL;
+    return entry != NULL && entry->second_backup != 0 ? entry->second_backup - 1 : LBM_NONE;
+}
+
+uint32_t
 run_backup(struct run *s, uint32_t host)
 {
     const Lbm__HostEntry *entry =
@@ -160,8 +168,8 @@ has_leader(struct run *s)
 /* Two must be left to suspect the one that is lost; a host with a new disk has taken part again since, or the
  * copies that others had on the old one would be lost with them; and an eviction that was just appended to
  * the external log, of which no host knows yet, is a loss already, as is one that may be on its way. */
-int
-run_may_lose(struct run *s)
+static int
+may_lose(struct run *s, uint32_t least)
 {
     if (s->loss_us != 0 && cluster_now(s->cluster) < s->loss_us + AFTER_LOSS_US)
         return 0;
@@ -179,7 +187,20 @@ run_may_lose(struct run *s)
             return 0;
         n += (uint32_t)run_is_active(s, p);
     }
-    return n >= 3;
+    return n >= least;
+}
+
+int
+run_may_lose(struct run *s)
+{
+    return may_lose(s, 3);
+}
+
+/* Whoever does not hear of half of the others takes itself for cut off. */
+int
+run_may_lose_two(struct run *s)
+{
+    return s->cluster_options.copies == 2 && may_lose(s, 5);
 }
 
 int

@@ -39,6 +39,7 @@ run_options(const struct sim_options *o)
 {
     return (struct run_options){.hosts_least = o->hosts_least,
                                 .hosts_most = o->hosts_most,
+                                .copies = o->copies,
                                 .kinds = o->kinds,
                                 .left_out = o->left_out,
                                 .line = o->trace && o->one ? print_line : NULL,

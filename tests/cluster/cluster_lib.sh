@@ -54,7 +54,7 @@ found() {
 
 # start SPEC: a cluster; then `ask N ...` is lbctl at host N. With log=local a host orders its control log.
 start() {
-    expect "a cluster on $1 is up" "$lbctl" -q cluster up --hosts "$1" --log "${log:-auto}" --dir "$dir" --daemon "$daemon"
+    expect "a cluster on $1 is up" "$lbctl" -q cluster up --hosts "$1" --log "${log:-auto}" --copies "${copies:-1}" --dir "$dir" --daemon "$daemon"
     [ "$failed" -eq 0 ] || { tail -n 3 "$dir"/h*/lbmapd.log; exit 1; }
 }
 cat >"$scratch/ask" <<'ASK'

@@ -70,8 +70,10 @@ acquire(void *context, uint32_t v, uint64_t token, const struct lbmap_payload *p
     const char *bytes = payload->bytes;
     if (payload->len == worker->len)
         memcpy(&steps, bytes, sizeof steps);
-    if (payload->len > sizeof steps &&
-        (payload->len != worker->len || bytes[payload->len - 1] != (char)(v & 127)))
+    int is_own = payload->len <= sizeof steps || payload->len == worker->len;
+    for (size_t i = sizeof steps; is_own && i < payload->len; i++)
+        is_own = bytes[i] == (char)(v & 127);
+    if (!is_own)
         fprintf(stderr, "worker: vertex %u comes with a payload that is not its own\n", v);
     worker->work[v] = (struct work){token, steps, 0, 1};
     fprintf(worker->history, "%" PRId64 " acquire %u %" PRIu64 " %" PRIu64 "\n", serving_now_us(), v, token,

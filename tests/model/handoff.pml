@@ -15,8 +15,11 @@
  *
  * Records change by T_ macros only; lib/node/core/transitions.h has the same list, and tests/model/model.sh compares.
  *
- * Defines: NV vertices (1 or 2); REJOIN: who is gone may come back, empty, as incarnation 1; IDLE: hosts that
- * own nothing hold leases too; PROMPT: INSYNC lands when it is proposed, and FIN is heard when it is said, for
+ * With two copies a host has two backups, each with a stream, a lease and an INSYNC of its own: a record counts when
+ * both have it, and a lease holds while both grant it (docs/adr/0040-keep-two-copies-of-each-record.md).
+ *
+ * Defines: NV vertices (1 or 2); COPIES backups of a host (1 or 2); N hosts (3 or 4); REJOIN: who is gone may come
+ * back, empty, as incarnation 1; IDLE: hosts that own nothing hold leases too; PROMPT: INSYNC lands when it is proposed, and FIN is heard when it is said, for
  * runs that would be too long. From the environment, so that one compilation serves many runs: ME, a handoff
  * begins below this epoch; how often may happen CR a crash, EV an eviction, RF a refusal without reason, LX a
  * lease that ends early, RC a rejoin, DR a drain, RM a removal, HO a handoff (if it is not set only ME counts); and M, a
@@ -26,7 +29,12 @@
 #define NV 1
 #endif
 
-#define N 3          /* hosts */
+#ifndef N
+#define N 3          /* hosts: 3 or 4 */
+#endif
+#ifndef COPIES
+#define COPIES 1     /* backups of a host: 1 or 2 */
+#endif
 #define EE 9         /* epochs are below; TRANSITION asserts it */
 #define ENTRIES 7    /* views are below: 3 bits in RETARGETED; new_entry asserts it */
 #ifdef REJOIN
@@ -107,9 +115,31 @@
 #define DAEMON_DOWN 1
 #define HOST_DOWN 2
 
-/* Of host h. A: the present backup has this record. D: what the record's source still owes, see below. */
+/* What holds of all slots, or of any; of every host, or of any. */
+#if COPIES == 1
+#define EVERY_SLOT(f, h) f(h, 0)
+#define ANY_SLOT(f, h) f(h, 0)
+#define EVERY_SLOT_OF(f, h, v) f(h, v, 0)
+#else
+#define EVERY_SLOT(f, h) (f(h, 0) && f(h, 1))
+#define ANY_SLOT(f, h) (f(h, 0) || f(h, 1))
+#define EVERY_SLOT_OF(f, h, v) (f(h, v, 0) && f(h, v, 1))
+#endif
+#define EVERY ((1 << COPIES) - 1)
+#define BIT(mask, k) (((mask) >> (k)) & 1)
+#if N == 3
+#define EVERY_HOST(f, h) (f(h, 0) && f(h, 1) && f(h, 2))
+#define ANY_HOST(f, h) (f(h, 0) || f(h, 1) || f(h, 2))
+#define COUNT_HOSTS(f, h) (f(h, 0) + f(h, 1) + f(h, 2))
+#else
+#define EVERY_HOST(f, h) (f(h, 0) && f(h, 1) && f(h, 2) && f(h, 3))
+#define ANY_HOST(f, h) (f(h, 0) || f(h, 1) || f(h, 2) || f(h, 3))
+#define COUNT_HOSTS(f, h) (f(h, 0) + f(h, 1) + f(h, 2) + f(h, 3))
+#endif
+
+/* Of host h. A: the present backups that have this record. D: what the record's source still owes, see below. */
 byte rec[N * NV], debt[N * NV], running[N * NV];
-bit acked[N * NV];
+byte acked[N * NV];                         /* bit k: the backup in slot k; EVERY: all */
 #define R(h, v) rec[(h) * NV + (v)]
 #define D(h, v) debt[(h) * NV + (v)]
 #define A(h, v) acked[(h) * NV + (v)]
@@ -118,8 +148,9 @@ bit acked[N * NV];
 byte up[N], incarnation[N], known[N];       /* known: index of the last entry applied */
 bit lost[N];                                /* for good */
 bit lease[N], orphan[N];                    /* orphan: the lease page of a daemon that crashed, see crash() */
-byte grantor[N];
-bit draining[N], leaving[N], syncing[N];    /* LEAVE, INSYNC are proposed and have not landed */
+byte grantors[N];                           /* of the lease: bit b is host b */
+bit draining[N], leaving[N];                /* LEAVE is proposed and has not landed */
+byte syncing[N];                            /* the same of INSYNC, bit k: of the backup in slot k */
 
 /* What b keeps of o: records and debts as they were when o last replicated them. */
 byte kept[INCARNATIONS * N * N * NV], kept_debt[INCARNATIONS * N * N * NV];
@@ -156,8 +187,12 @@ byte offer1[NV * EPOCHS * N];
 
 /* The control log as the views that follow from it: view i of host x is in element i * N + x. */
 byte view;                                  /* index of the last entry */
-byte standing[ENTRIES * N], backups[ENTRIES * N], assigned[N];
-bit insync[N], merged[N];                   /* merged: by its successor */
+byte standing[ENTRIES * N], backups[ENTRIES * N * COPIES], assigned[N * COPIES];
+byte insync[N];                             /* bit k: the backup in slot k has everything */
+byte reserve[N];                            /* of an evicted host: its other backup that had everything */
+bit merged[N];                              /* by its successor */
+#define BACKUP_AT(i, x, k) backups[((i) * N + (x)) * COPIES + (k)]
+#define FRESH 8                             /* it is given by this entry */
 #define MEMBER 0
 #define EVICTED 1
 #define TAKEN_OVER 2
@@ -172,8 +207,8 @@ bit insync[N], merged[N];                   /* merged: by its successor */
 #define WAS_TAKEN_OVER(s) ((s) == TAKEN_OVER || (s) == BACK_TAKEN_OVER || (M == 17 && (s) == EVICTED))
 #define HAS_LEFT(s) ((s) == LEFT || (s) == BACK_LEFT)
 
-#define NOBODY 3                            /* as backup; as speaker: who was to answer has left */
-#define NOT_YET 4                           /* as speaker: only the host itself could answer */
+#define NOBODY N                            /* as backup; as speaker: who was to answer has left */
+#define NOT_YET (N + 1)                     /* as speaker: only the host itself could answer */
 
 /* Parameters, and what the properties need to remember. */
 byte mutation, start_below, crashes, evictions, refusals, early, rejoins, drains, handoffs, removals;
@@ -195,7 +230,9 @@ hidden byte one_executor, held, executed, finished, token_grows, token_unique, t
 #define STANDS(h, x) IN_VIEW(known[h], x)
 #define GONE(h, w) (INCARNATION(w) == 0 && STANDS(h, HOST(w)) != MEMBER)
 #define SUCCESSOR(h, x) SUCCESSOR_IN(known[h], x)
-#define BACKUP(h) (backups[known[h] * N + (h)] & 3)
+#define BACKUP(h, k) (BACKUP_AT(known[h], h, k) & 7)
+#define HAS_NO_BACKUP(h, k) (BACKUP(h, k) == NOBODY)
+#define ALONE(h) EVERY_SLOT(HAS_NO_BACKUP, h)
 #define ALIVE(h) (up[h] == UP && (incarnation[h] == 0 -> STANDS(h, h) == MEMBER : STANDS(h, h) >= BACK_TAKEN_OVER))
 
 /* Who answers for incarnation 0 of x, which is gone: its successor, or the successor's if that is gone too. */
@@ -208,32 +245,44 @@ hidden byte one_executor, held, executed, finished, token_grows, token_unique, t
 
 #define INHERITS(h, x) ((STANDS(h, x) == EVICTED || STANDS(h, x) == TAKEN_OVER || STANDS(h, x) == BACK_TAKEN_OVER) && \
     SUCCESSOR(h, x) == h && SUCCESSOR_INCARNATION_IN(known[h], x) == incarnation[h] && !merged[x])
-#define ALL_MERGED(h) (!INHERITS(h, 0) && !INHERITS(h, 1) && !INHERITS(h, 2))
+#define ALL_MERGED(h) (!ANY_HOST(INHERITS, h))
 
-#define IS_ACKED(h, v) \
-    (R(h, v) == NONE -> (BACKUP(h) == NOBODY || KEPT(SELF(h), BACKUP(h), v) == NONE) : A(h, v))
-#define ALL_ACKED(h) (IS_ACKED(h, 0) && IS_ACKED(h, NV - 1))
-#define REPLICATED(h, v) (M == 5 || BACKUP(h) == NOBODY || KEPT(SELF(h), BACKUP(h), v) == R(h, v))
+/* A record counts when every backup has it. */
+#define COUNTS(h, v) (A(h, v) == EVERY || (M == 37 && A(h, v) != 0))
+#define FORGOTTEN(h, v, k) (BACKUP(h, k) == NOBODY || KEPT(SELF(h), BACKUP(h, k), v) == NONE)
+#define IS_ACKED(h, v) (R(h, v) == NONE -> EVERY_SLOT_OF(FORGOTTEN, h, v) : COUNTS(h, v))
+#define IS_ACKED_AT(h, v, k) (R(h, v) == NONE -> FORGOTTEN(h, v, k) : BIT(A(h, v), k))
+#define ALL_ACKED_AT(h, k) (IS_ACKED_AT(h, 0, k) && IS_ACKED_AT(h, NV - 1, k))
+#define REPLICATED(h, v, k) (M == 5 || BACKUP(h, k) == NOBODY || KEPT(SELF(h), BACKUP(h, k), v) == R(h, v))
 
 /* A lease that x may have from h, its successor, and that is not over for certain. */
-#define GRANTED(h, x) (M != 1 && lease[x] && grantor[x] == h && incarnation[x] == 0)
+#define GRANTED(h, x) (M != 1 && lease[x] && BIT(grantors[x], h) && incarnation[x] == 0)
 
+/* Whoever has yet to take over a host is not in sync, unless another backup of that host could do it as well. */
 #define SUCCESSOR_TO_BE(h, x) (IN_VIEW(view, x) == EVICTED && SUCCESSOR_IN(view, x) == h)
-#define SUCCESSOR_TO_ANY(h) (SUCCESSOR_TO_BE(h, 0) || SUCCESSOR_TO_BE(h, 1) || SUCCESSOR_TO_BE(h, 2))
+#define SUCCESSOR_TO_ANY(h) ANY_HOST(SUCCESSOR_TO_BE, h)
+#define NEEDED_BY(h, x) (SUCCESSOR_TO_BE(h, x) && reserve[x] == NOBODY)
+#define IS_RESERVE(h, x) (IN_VIEW(view, x) == EVICTED && reserve[x] == h)
 
-/* The backup has all that h answers for: its copy, and there is nobody whom h has yet to take over. */
-#define IN_SYNC(h) (insync[h] && (M == 14 || !SUCCESSOR_TO_ANY(h)))
+/* A backup that has all that h answers for: its copy, and there is nobody whom h alone has yet to take over. */
+#define IN_SYNC_AT(h, k) (BIT(insync[h], k) && (M == 14 || !ANY_HOST(NEEDED_BY, h)))
+#define IN_SYNC(h) ANY_SLOT(IN_SYNC_AT, h)
 
 /* ---- properties ------------------------------------------------------------------------------------------ */
 
 #define SAVED(x, b, v) HOLDS(KEPT(WHO(x, 0), b, v))
+#define SAVED_BY(x, b, v) ((b) != NOBODY && !lost[b] && SAVED(x, b, v))
+#define SAVED_AT(x, v, k) (IN_SYNC_AT(x, k) && SAVED_BY(x, BACKUP_IN(x, k), v))
 #define HELD(x, v) \
     ((TAKES_PART(IN_VIEW(view, x)) && !lost[x] && INCARNATION_MATCHES(x) && HOLDS(R(x, v))) || \
-     (IN_VIEW(view, x) == MEMBER && lost[x] && IN_SYNC(x) && SAVED(x, BACKUP_IN(x), v)) || \
-     (IN_VIEW(view, x) == EVICTED && ((!lost[x] && HOLDS(R(x, v))) || SAVED(x, SUCCESSOR_IN(view, x), v))) || \
+     (IN_VIEW(view, x) == MEMBER && lost[x] && (SAVED_AT(x, v, 0) || SAVED_AT(x, v, COPIES - 1))) || \
+     (IN_VIEW(view, x) == EVICTED && ((!lost[x] && HOLDS(R(x, v))) || SAVED_BY(x, SUCCESSOR_IN(view, x), v) || \
+        SAVED_BY(x, reserve[x], v))) || \
      (WAS_TAKEN_OVER(IN_VIEW(view, x)) && !merged[x] && SAVED(x, SUCCESSOR_IN(view, x), v)))
 #define INCARNATION_MATCHES(x) (incarnation[x] == (IN_VIEW(view, x) >= BACK_TAKEN_OVER))
-#define BACKUP_IN(x) (backups[view * N + (x)] & 3)
+#define BACKUP_IN(x, k) (BACKUP_AT(view, x, k) & 7)
+#define IS_RUNNING(v, h) (X(h, v) != 0)
+#define IS_HELD(v, h) HELD(h, v)
 
 /* In every state. I1: at most one executor. I3: a live holder, or a replica that can be taken over. */
 inline check()
@@ -241,9 +290,9 @@ inline check()
     i0 = 0;
     do
     :: i0 < NV ->
-        one_executor = (X(0, i0) != 0) + (X(1, i0) != 0) + (X(2, i0) != 0) <= 1;
+        one_executor = COUNT_HOSTS(IS_RUNNING, i0) <= 1;
         assert(one_executor);
-        held = HELD(0, i0) || HELD(1, i0) || HELD(2, i0);
+        held = COUNT_HOSTS(IS_HELD, i0) != 0;
         held = (removed[i0] == IS_THERE -> held : removed[i0] == IS_REMOVED || !held);
         assert(held);
         i0++
@@ -258,7 +307,7 @@ inline check_rest()
     i0 = 0;
     do
     :: i0 < NV ->
-        executed = X(0, i0) != 0 || X(1, i0) != 0 || X(2, i0) != 0 || removed[i0] != IS_THERE;
+        executed = ANY_HOST(IS_RUNNING, i0) || removed[i0] != IS_THERE;
         assert(executed);
         i1 = 0;
         do
@@ -283,7 +332,8 @@ inline new_entry()
     do
     :: i0 < N ->
         standing[(view + 1) * N + i0] = standing[view * N + i0];
-        backups[(view + 1) * N + i0] = backups[view * N + i0] & 3;
+        BACKUP_AT(view + 1, i0, 0) = BACKUP_IN(i0, 0);
+        BACKUP_AT(view + 1, i0, COPIES - 1) = BACKUP_IN(i0, COPIES - 1);
         i0++
     :: else -> break
     od;
@@ -294,14 +344,19 @@ inline new_entry()
 #define NEXT(o) (((o) + 1) % N)
 #define NEXT_BUT_ONE(o) (((o) + 2) % N)
 
-/* A new backup for o: a new generation of its stream, and nothing of it is there. */
-inline give_backup(o)
+#define NEXT_BUT_TWO(o) (((o) + N - 1) % N) /* of three hosts: the one that is NEXT_BUT_ONE */
+#define OTHER_SLOT(k) (COPIES - 1 - (k))
+#define MAY_BACK(o, k, b) (FIT(b) && (COPIES == 1 || BACKUP_IN(o, OTHER_SLOT(k)) != (b)))
+
+/* A new backup for o in slot k: a new generation of its stream, and nothing of it is there. */
+inline give_backup(o, k)
 {
-    made = (FIT(NEXT(o)) -> NEXT(o) : (FIT(NEXT_BUT_ONE(o)) -> NEXT_BUT_ONE(o) : NOBODY));
-    backups[view * N + o] = made + 4;
-    assigned[o] = view;
-    insync[o] = 0;
-    syncing[o] = 0; /* INSYNC names the generation */
+    made = (MAY_BACK(o, k, NEXT(o)) -> NEXT(o) : (MAY_BACK(o, k, NEXT_BUT_ONE(o)) -> NEXT_BUT_ONE(o) : \
+        (MAY_BACK(o, k, NEXT_BUT_TWO(o)) -> NEXT_BUT_TWO(o) : NOBODY)));
+    BACKUP_AT(view, o, k) = made + FRESH;
+    assigned[(o) * COPIES + k] = view;
+    insync[o] = insync[o] & (EVERY - (1 << k));
+    syncing[o] = syncing[o] & (EVERY - (1 << k)); /* INSYNC names the generation */
     if
     :: made != NOBODY ->
         i1 = 0;
@@ -313,6 +368,12 @@ inline give_backup(o)
     fi
 }
 
+#if COPIES == 1
+#define GIVE_BACKUPS(o) give_backup(o, 0)
+#else
+#define GIVE_BACKUPS(o) BACKUP_AT(view, o, 1) = NOBODY; give_backup(o, 0); give_backup(o, 1)
+#endif
+
 /* New backups for all whose backup is b: b has gone, or (NOBODY) somebody has come. */
 inline give_primaries(b)
 {
@@ -320,38 +381,84 @@ inline give_primaries(b)
     do
     :: i2 < N ->
         if
-        :: FIT(i2) && BACKUP_IN(i2) == b -> give_backup(i2)
+        :: FIT(i2) && BACKUP_IN(i2, 0) == b -> give_backup(i2, 0)
         :: else
         fi;
+#if COPIES == 2
+        if
+        :: FIT(i2) && BACKUP_IN(i2, 1) == b -> give_backup(i2, 1)
+        :: else
+        fi;
+#endif
         i2++
     :: else -> break
     od
 }
 
-/* Reach: nobody is lost for good but x, and is not evicted yet. At most one host is lost at a time. */
+/* Reach: as many hosts are lost for good at a time, and not evicted yet, as there are copies; and what they had is in
+ * sync on a host that is not lost. SURVIVES: also without x. */
 #define WAITS_FOR(x) (lost[x] && IN_VIEW(view, x) == MEMBER)
-#define ONLY_LOST(x) ((!WAITS_FOR(0) || x == 0) && (!WAITS_FOR(1) || x == 1) && (!WAITS_FOR(2) || x == 2))
+#define WAITS_BESIDES(x, y) (x != y && WAITS_FOR(y))
+#define LOST_BESIDES(x) COUNT_HOSTS(WAITS_BESIDES, x)
+#define IS_THERE_WITHOUT(x, b) ((b) != x && (b) != NOBODY && !lost[b])
+#define IS_SAFE_AT(x, y, k) (IN_SYNC_AT(y, k) && IS_THERE_WITHOUT(x, BACKUP_IN(y, k)))
+#define IS_SAFE(x, y) \
+    (((y != x && !WAITS_FOR(y)) || IS_SAFE_AT(x, y, 0) || IS_SAFE_AT(x, y, COPIES - 1)) && \
+     (COPIES == 1 || IN_VIEW(view, y) != EVICTED || IS_THERE_WITHOUT(x, SUCCESSOR_IN(view, y)) || \
+        IS_THERE_WITHOUT(x, reserve[y])))
+#define SURVIVES(x) EVERY_HOST(IS_SAFE, x)
 
+/* Of slot k of x a backup may take over. */
+#define MAY_SUCCEED(x, k) ((BIT(insync[x], k) || M == 39) && BACKUP_IN(x, k) != NOBODY && FIT(BACKUP_IN(x, k)))
+
+/* Whom h was to take over, or could have: the reserve does it now, and there is none any more. */
+inline pass_on(h)
+{
+    i1 = 0;
+    do
+    :: i1 < N ->
+        if
+        :: reserve[i1] != NOBODY && SUCCESSOR_IN(view, i1) == h &&
+            (IN_VIEW(view, i1) == EVICTED || (M == 40 && IN_VIEW(view, i1) == TAKEN_OVER)) ->
+            merged[i1] = 0;
+            standing[view * N + i1] = STANDING(EVICTED, reserve[i1], IN_VIEW(view, reserve[i1]) >= BACK_TAKEN_OVER);
+            reserve[i1] = NOBODY
+        :: else
+        fi;
+        reserve[i1] = (reserve[i1] == h -> NOBODY : reserve[i1]);
+        i1++
+    :: else -> break
+    od
+}
+
+/* The first backup of x that is in sync takes over; the other one, if it is too, keeps its copy until that is done. */
 inline evict(x)
 {
-    evictions > 0 && IN_VIEW(view, x) == MEMBER && IN_SYNC(x) && BACKUP_IN(x) != NOBODY && FIT(BACKUP_IN(x)) &&
-        !lost[BACKUP_IN(x)] && ONLY_LOST(x) ->
+    evictions > LOST_BESIDES(x) && IN_VIEW(view, x) == MEMBER && IN_SYNC(x) && ANY_SLOT(MAY_SUCCEED, x) && SURVIVES(x) &&
+        LOST_BESIDES(x) < COPIES ->
     evictions--;
     new_entry();
-    made = BACKUP_IN(x);
+    if
+    :: MAY_SUCCEED(x, 0) -> made = BACKUP_IN(x, 0); c0 = 1
+    :: else -> made = BACKUP_IN(x, COPIES - 1); c0 = 0
+    fi;
+    reserve[x] = (COPIES == 2 && c0 == 1 && (MAY_SUCCEED(x, COPIES - 1) || (M == 41 && BACKUP_IN(x, COPIES - 1) != NOBODY)) ->
+        BACKUP_IN(x, COPIES - 1) : NOBODY);
     standing[view * N + x] = STANDING(EVICTED, made, IN_VIEW(view, made) >= BACK_TAKEN_OVER);
     insync[x] = 0;
     syncing[x] = 0;
-    backups[view * N + x] = NOBODY;
+    BACKUP_AT(view, x, 0) = NOBODY;
+    BACKUP_AT(view, x, COPIES - 1) = NOBODY;
+    pass_on(x);
     give_primaries(x);
     printf("evict %d\n", x);
 }
 
-/* A host breaks for good. That must be survived if its backup has everything, and it can be evicted. */
+/* A host breaks for good. That must be survived if a backup has everything, and it can be evicted. */
 inline lose(x)
 {
-    evictions > 0 && !lost[0] && !lost[1] && !lost[2] && IN_VIEW(view, x) == MEMBER && IN_SYNC(x) &&
-        BACKUP_IN(x) != NOBODY ->
+    evictions > LOST_BESIDES(x) && !lost[x] && LOST_BESIDES(x) < COPIES && IN_VIEW(view, x) == MEMBER && IN_SYNC(x) &&
+        SURVIVES(x) ->
     lost[x] = 1;
     up[x] = HOST_DOWN;
     stop(x);
@@ -367,6 +474,7 @@ inline propose_take_over(h, x)
         SUCCESSOR_IN(view, x) == h && TAKES_PART(IN_VIEW(view, h)) && !syncing[h] && !leaving[h] ->
     new_entry();
     standing[view * N + x] = STANDING(TAKEN_OVER, SUCCESSOR_IN(view, x), SUCCESSOR_INCARNATION_IN(view, x));
+    reserve[x] = (M == 40 -> reserve[x] : NOBODY);
     insync[h] = (M == 14 -> insync[h] : 0);
     printf("propose_take_over %d %d\n", h, x);
 }
@@ -378,7 +486,8 @@ inline rejoin(x)
     rejoins--;
     new_entry();
     standing[view * N + x] = MEMBER;
-    give_backup(x);
+    reserve[x] = NOBODY;
+    GIVE_BACKUPS(x);
     give_primaries(NOBODY);
     printf("rejoin %d\n", x);
 }
@@ -388,25 +497,25 @@ inline rejoin(x)
 
 /* The backup has everything. Not before all inheritance is merged, nor while an application may still work
  * under a lease of the backup before. (Without an eviction to come nothing depends on it.) */
-inline propose_insync(h)
+inline propose_insync(h, k)
 {
-    evictions > 0 && ALIVE(h) && !insync[h] && !syncing[h] && BACKUP(h) != NOBODY && known[h] >= assigned[h] &&
-        (M == 14 || ALL_MERGED(h)) && (M == 11 || ALL_ACKED(h)) &&
-        (M == 27 || !orphan[h] || grantor[h] == BACKUP(h)) ->
-    syncing[h] = 1;
+    evictions > 0 && ALIVE(h) && !BIT(insync[h], k) && !BIT(syncing[h], k) && BACKUP(h, k) != NOBODY &&
+        known[h] >= assigned[(h) * COPIES + k] && (M == 14 || ALL_MERGED(h)) && (M == 11 || ALL_ACKED_AT(h, k)) &&
+        (M == 27 || !orphan[h] || BIT(grantors[h], BACKUP(h, k))) ->
 #ifdef PROMPT
-    syncing[h] = 0;
-    insync[h] = INSYNC_VALID(h);
+    insync[h] = (INSYNC_VALID(h) -> insync[h] | (1 << k) : 0);
+#else
+    syncing[h] = syncing[h] | (1 << k);
 #endif
-    printf("propose_insync %d\n", h);
+    printf("propose_insync %d %d\n", h, k);
 }
 
-inline land_insync(h)
+inline land_insync(h, k)
 {
-    syncing[h] ->
-    syncing[h] = 0;
-    insync[h] = INSYNC_VALID(h);
-    printf("land_insync %d\n", h);
+    BIT(syncing[h], k) ->
+    syncing[h] = syncing[h] & (EVERY - (1 << k));
+    insync[h] = (INSYNC_VALID(h) -> insync[h] | (1 << k) : 0);
+    printf("land_insync %d %d\n", h, k);
 }
 
 /* A drained host goes once it owns nothing. Until it knows what the log has decided it takes nothing, whatever
@@ -421,12 +530,13 @@ inline propose_leave(h)
 #define OTHER(h, x) (x != h && FIT(x) && !lost[x])
 inline land_leave(h)
 {
-    leaving[h] && IN_VIEW(view, h) != LEFT && ONLY_LOST(h) ->
+    leaving[h] && IN_VIEW(view, h) != LEFT && LOST_BESIDES(h) == 0 ->
     if
-    :: IN_VIEW(view, h) == MEMBER && (M == 25 || !SUCCESSOR_TO_ANY(h)) && (OTHER(h, 0) || OTHER(h, 1) || OTHER(h, 2)) ->
+    :: IN_VIEW(view, h) == MEMBER && (M == 25 || !SUCCESSOR_TO_ANY(h)) && !ANY_HOST(IS_RESERVE, h) && ANY_HOST(OTHER, h) ->
         new_entry();
         standing[view * N + h] = LEFT;
-        backups[view * N + h] = NOBODY;
+        BACKUP_AT(view, h, 0) = NOBODY;
+        BACKUP_AT(view, h, COPIES - 1) = NOBODY;
         insync[h] = 0;
         syncing[h] = 0;
         give_primaries(h)
@@ -441,6 +551,7 @@ inline stop(h)
 {
     lease[h] = 0;
     orphan[h] = 0;
+    grantors[h] = 0;
     i0 = 0;
     do
     :: i0 < NV -> X(h, i0) = 0; i0++
@@ -457,21 +568,34 @@ inline unack(h)
     od
 }
 
-/* With a new backup all acknowledgements are void, and the lease; but the page of a life before stays. */
+inline unack_slot(h, k)
+{
+    i0 = 0;
+    do
+    :: i0 < NV && M != 13 -> A(h, i0) = A(h, i0) & (EVERY - (1 << k)); i0++
+    :: else -> break
+    od
+}
+
+#define IS_FRESH(h, k) (BACKUP_AT(known[h], h, k) >= FRESH)
+
+/* With a new backup the acknowledgements of the one before are void, and the lease; but the page of a life before stays. */
 inline learn(h)
 {
     up[h] == UP && known[h] < view ->
     known[h]++;
     if
-    :: backups[known[h] * N + h] >= 4 ->
-        if
-        :: M != 13 -> unack(h)
-        :: else
-        fi;
-        if
-        :: M != 12 && !orphan[h] -> stop(h)
-        :: else
-        fi
+    :: IS_FRESH(h, 0) -> unack_slot(h, 0)
+    :: else
+    fi;
+#if COPIES == 2
+    if
+    :: IS_FRESH(h, 1) -> unack_slot(h, 1)
+    :: else
+    fi;
+#endif
+    if
+    :: ANY_SLOT(IS_FRESH, h) && M != 12 && !orphan[h] -> stop(h)
     :: else
     fi;
     printf("learn %d\n", h);
@@ -485,17 +609,26 @@ inline learn(h)
 #define WANTS_LEASE(h) (IS_OWN(R(h, 0)) || IS_OWN(R(h, NV - 1)))
 #endif
 
+/* Every backup grants it; who has none needs none. The mutation takes the first one that does for all. */
+#define GRANTS(h, k) \
+    (BACKUP(h, k) == NOBODY || (ALIVE(BACKUP(h, k)) && !GONE(BACKUP(h, k), WHO(h, incarnation[h]))))
+#define GRANT_OF(h, k) (BACKUP(h, k) == NOBODY -> 0 : 1 << BACKUP(h, k))
+#define GRANTS_ALL(h) (ALONE(h) -> 1 << (h) : (GRANT_OF(h, 0) | GRANT_OF(h, COPIES - 1)))
+#define GRANTS_ONE(h) (GRANTS(h, 0) -> GRANT_OF(h, 0) : GRANT_OF(h, COPIES - 1))
+
 inline renew(h)
 {
-    ALIVE(h) && !lease[h] && WANTS_LEASE(h) && (BACKUP(h) == NOBODY || (ALIVE(BACKUP(h)) && !GONE(BACKUP(h), WHO(h, incarnation[h])))) ->
+    ALIVE(h) && !lease[h] && WANTS_LEASE(h) && (EVERY_SLOT(GRANTS, h) || (M == 38 && ANY_SLOT(GRANTS, h))) ->
     lease[h] = 1;
-    grantor[h] = (BACKUP(h) == NOBODY -> h : BACKUP(h));
+    grantors[h] = (M == 38 && !ALONE(h) -> GRANTS_ONE(h) : GRANTS_ALL(h));
     printf("renew %d\n", h);
 }
 
+#define GRANTS_NO_MORE(h, b) (BIT(grantors[h], b) && (!ALIVE(b) || GONE(b, WHO(h, incarnation[h]))))
+
 inline expire(h)
 {
-    lease[h] && (!ALIVE(h) || orphan[h] || !ALIVE(grantor[h]) || GONE(grantor[h], WHO(h, incarnation[h]))) ->
+    lease[h] && (!ALIVE(h) || orphan[h] || ANY_HOST(GRANTS_NO_MORE, h)) ->
     stop(h);
     printf("expire %d\n", h);
 }
@@ -511,7 +644,7 @@ inline expire_early(h)
 /* An application that outlived its daemon is attached again, under the same backup. */
 inline attach(h)
 {
-    ALIVE(h) && orphan[h] && grantor[h] == BACKUP(h) && ALIVE(BACKUP(h)) && !GONE(BACKUP(h), WHO(h, incarnation[h])) ->
+    ALIVE(h) && orphan[h] && !ALONE(h) && grantors[h] == GRANTS_ALL(h) && EVERY_SLOT(GRANTS, h) ->
     orphan[h] = 0;
     printf("attach %d\n", h);
 }
@@ -583,7 +716,7 @@ inline join(h)
     new_entry();
     standing[view * N + h] =
         STANDING(IN_VIEW(view, h) + BACK_TAKEN_OVER - TAKEN_OVER, SUCCESSOR_IN(view, h), SUCCESSOR_INCARNATION_IN(view, h));
-    give_backup(h);
+    GIVE_BACKUPS(h);
     give_primaries(NOBODY);
     printf("join %d\n", h);
 }
@@ -643,7 +776,7 @@ inline merge(h, x)
 /* I2: tokens of a vertex never decrease, and no two hosts use the same. */
 inline acquire(h, v)
 {
-    ALIVE(h) && IS_OWN(R(h, v)) && A(h, v) && lease[h] && !orphan[h] && X(h, v) == 0 ->
+    ALIVE(h) && IS_OWN(R(h, v)) && COUNTS(h, v) && lease[h] && !orphan[h] && X(h, v) == 0 ->
     X(h, v) = EPOCH(R(h, v));
     token_grows = X(h, v) >= highest[v];
     assert(token_grows);
@@ -654,32 +787,32 @@ inline acquire(h, v)
     printf("acquire %d %d\n", h, v);
 }
 
-inline replicate(h, v)
+inline replicate(h, v, k)
 {
-    ALIVE(h) && BACKUP(h) != NOBODY && KEPT(SELF(h), BACKUP(h), v) != R(h, v) && ALIVE(BACKUP(h)) &&
-        !KNOWS_GONE(BACKUP(h), h) ->
-    KEPT(SELF(h), BACKUP(h), v) = R(h, v);
-    KEPT_DEBT(SELF(h), BACKUP(h), v) = D(h, v);
-    printf("replicate %d %d\n", h, v);
+    ALIVE(h) && BACKUP(h, k) != NOBODY && KEPT(SELF(h), BACKUP(h, k), v) != R(h, v) && ALIVE(BACKUP(h, k)) &&
+        !KNOWS_GONE(BACKUP(h, k), h) ->
+    KEPT(SELF(h), BACKUP(h, k), v) = R(h, v);
+    KEPT_DEBT(SELF(h), BACKUP(h, k), v) = D(h, v);
+    printf("replicate %d %d %d\n", h, v, k);
 }
 
-inline hear_replicated(h, v)
+inline hear_replicated(h, v, k)
 {
-    ALIVE(h) && !A(h, v) && R(h, v) != NONE && REPLICATED(h, v) ->
-    A(h, v) = 1;
-    printf("hear_replicated %d %d\n", h, v);
+    ALIVE(h) && !BIT(A(h, v), k) && R(h, v) != NONE && REPLICATED(h, v, k) ->
+    A(h, v) = A(h, v) | (1 << k);
+    printf("hear_replicated %d %d %d\n", h, v, k);
 }
 
 /* A handoff begins once nobody works on the vertex here, and the one that brought it is finished: so there is
  * never more than one that is not. */
 inline release(h, v, t)
 {
-    handoffs > 0 && h != t && ALIVE(h) && IS_OWN(R(h, v)) && A(h, v) && EPOCH(R(h, v)) < start_below && TAKES_PART(STANDS(h, t)) &&
+    handoffs > 0 && h != t && ALIVE(h) && IS_OWN(R(h, v)) && COUNTS(h, v) && EPOCH(R(h, v)) < start_below && TAKES_PART(STANDS(h, t)) &&
         (!orphan[h] || X(h, v) == 0) && (D(h, v) == 0 || M == 19) ->
     handoffs = (handoffs == 255 -> 255 : handoffs - 1);
     X(h, v) = (M == 6 -> X(h, v) : 0);
     T_RELEASE(h, v, WHO(t, STANDS(h, t) >= BACK_TAKEN_OVER));
-    A(h, v) = (M == 7);
+    A(h, v) = (M == 7 -> EVERY : 0);
     printf("release %d %d %d\n", h, v, t);
 }
 
@@ -687,7 +820,7 @@ inline release(h, v, t)
 
 inline offer_to_first(h, v)
 {
-    ALIVE(h) && IS_OUT(R(h, v)) && A(h, v) && INCARNATION(TARGET(R(h, v))) == 0 && !GONE(h, TARGET(R(h, v))) &&
+    ALIVE(h) && IS_OUT(R(h, v)) && COUNTS(h, v) && INCARNATION(TARGET(R(h, v))) == 0 && !GONE(h, TARGET(R(h, v))) &&
         OFFER0(v, EPOCH(R(h, v)) + 1, HOST(TARGET(R(h, v)))) != ME_PLUS_1(h) ->
     OFFER0(v, EPOCH(R(h, v)) + 1, HOST(TARGET(R(h, v)))) = ME_PLUS_1(h);
     printf("offer_to_first %d %d\n", h, v);
@@ -696,7 +829,7 @@ inline offer_to_first(h, v)
 #ifdef REJOIN
 inline offer_to_second(h, v)
 {
-    ALIVE(h) && IS_OUT(R(h, v)) && A(h, v) && INCARNATION(TARGET(R(h, v))) == 1 &&
+    ALIVE(h) && IS_OUT(R(h, v)) && COUNTS(h, v) && INCARNATION(TARGET(R(h, v))) == 1 &&
         OFFER1(v, EPOCH(R(h, v)) + 1, HOST(TARGET(R(h, v)))) != ME_PLUS_1(h) ->
     OFFER1(v, EPOCH(R(h, v)) + 1, HOST(TARGET(R(h, v)))) = ME_PLUS_1(h);
     printf("offer_to_second %d %d\n", h, v);
@@ -707,7 +840,7 @@ inline offer_to_second(h, v)
 
 inline offer_to_successor(h, v)
 {
-    ALIVE(h) && IS_OUT(R(h, v)) && A(h, v) && TURNS_TO(h, v) < N && TURNS_TO(h, v) != h &&
+    ALIVE(h) && IS_OUT(R(h, v)) && COUNTS(h, v) && TURNS_TO(h, v) < N && TURNS_TO(h, v) != h &&
         (OFFER_FOR(v, EPOCH(R(h, v)) + 1, TURNS_TO(h, v)) & 7) != ME_PLUS_1(h) ->
     OFFER_FOR(v, EPOCH(R(h, v)) + 1, TURNS_TO(h, v)) =
         RETARGETED(WHO(h, incarnation[h]), STANDS(h, TURNS_TO(h, v)) >= BACK_TAKEN_OVER, known[h]);
@@ -782,7 +915,7 @@ inline refuse(h, v, c)
 /* From the record, once the backup has it. */
 inline answer(h, v, c)
 {
-    ALIVE(h) && EPOCH(R(h, v)) >= c && (OFFERED_PLAIN(h, v, c) || OFFERED_AS_SUCCESSOR(h, v, c)) && (M == 3 || A(h, v)) &&
+    ALIVE(h) && EPOCH(R(h, v)) >= c && (OFFERED_PLAIN(h, v, c) || OFFERED_AS_SUCCESSOR(h, v, c)) && (M == 3 || COUNTS(h, v)) &&
         answers[AT(v, c)] == 0 ->
     answers[AT(v, c)] = (R(h, v) == MAKE_REF(c, 0) -> REFUSAL : ACK);
     printf("answer %d %d %d\n", h, v, c);
@@ -792,7 +925,7 @@ inline answer(h, v, c)
 /* Without FIN the answer is repeated, with the epoch of the record as it is now. */
 inline answer_again(h, v)
 {
-    ALIVE(h) && D(h, v) != 0 && A(h, v) && !ANSWERED(v, EPOCH(R(h, v)), ANSWER_OF(R(h, v))) ->
+    ALIVE(h) && D(h, v) != 0 && COUNTS(h, v) && !ANSWERED(v, EPOCH(R(h, v)), ANSWER_OF(R(h, v))) ->
     answers[AT(v, EPOCH(R(h, v)))] = answers[AT(v, EPOCH(R(h, v)))] | ANSWER_OF(R(h, v));
     printf("answer_again %d %d\n", h, v);
 }
@@ -870,7 +1003,7 @@ inline forget_debt(h, v)
 /* The application removes a vertex that it works on; whoever offered it before will not do so again. */
 inline remove(h, v)
 {
-    removals > 0 && removed[v] == IS_THERE && ALIVE(h) && IS_OWN(R(h, v)) && A(h, v) && X(h, v) == EPOCH(R(h, v)) &&
+    removals > 0 && removed[v] == IS_THERE && ALIVE(h) && IS_OWN(R(h, v)) && COUNTS(h, v) && X(h, v) == EPOCH(R(h, v)) &&
         !orphan[h] && (D(h, v) == 0 || M == 35) ->
     removals--;
     X(h, v) = 0;
@@ -883,7 +1016,7 @@ inline remove(h, v)
 inline tell_removed(h, v)
 {
     removed[v] == IS_REMOVED && remover[v] == WHO(h, incarnation[h]) && ALIVE(h) && IS_MOV(R(h, v)) &&
-        (A(h, v) || M == 36) ->
+        (COUNTS(h, v) || M == 36) ->
     removed[v] = IS_GONE;
     printf("tell_removed %d %d\n", h, v);
 }
@@ -891,7 +1024,7 @@ inline tell_removed(h, v)
 /* A finished record goes. */
 inline collect(h, v)
 {
-    ALIVE(h) && (IS_MOV(R(h, v)) || IS_REF(R(h, v))) && A(h, v) && (D(h, v) == 0 || M == 22) ->
+    ALIVE(h) && (IS_MOV(R(h, v)) || IS_REF(R(h, v))) && COUNTS(h, v) && (D(h, v) == 0 || M == 22) ->
     removed[v] = (removed[v] == IS_REMOVED && remover[v] == WHO(h, incarnation[h]) -> IS_GONE : removed[v]);
     D(h, v) = 0;
     T_COLLECT(h, v);
@@ -902,10 +1035,10 @@ inline collect(h, v)
 
 #ifdef PROMPT
 #define HEAR_FIN(h, v)
-#define LAND_INSYNC(h)
+#define LAND_INSYNC(h, k)
 #else
 #define HEAR_FIN(h, v) :: d_step { hear_fin(h, v) }
-#define LAND_INSYNC(h) :: d_step { land_insync(h) }
+#define LAND_INSYNC(h, k) :: d_step { land_insync(h, k) }
 #endif
 
 #define OF_EPOCH(h, v, c) \
@@ -914,13 +1047,34 @@ inline collect(h, v)
     :: d_step { refuse(h, v, c) } \
     :: d_step { answer(h, v, c) }
 
+#define OF_COPY(h, v, k) \
+    :: d_step { replicate(h, v, k) } \
+    :: d_step { hear_replicated(h, v, k) }
+
+#if COPIES == 2
+#define OF_SECOND_COPY(h, v) OF_COPY(h, v, 1)
+#else
+#define OF_SECOND_COPY(h, v)
+#endif
+
+#if N == 3
+#define OF_EACH_HOST(action, h, v) \
+    :: d_step { action(h, v, 0) } \
+    :: d_step { action(h, v, 1) } \
+    :: d_step { action(h, v, 2) }
+#else
+#define OF_EACH_HOST(action, h, v) \
+    :: d_step { action(h, v, 0) } \
+    :: d_step { action(h, v, 1) } \
+    :: d_step { action(h, v, 2) } \
+    :: d_step { action(h, v, 3) }
+#endif
+
 #define OF_VERTEX(h, v) \
     :: d_step { acquire(h, v) } \
-    :: d_step { replicate(h, v) } \
-    :: d_step { hear_replicated(h, v) } \
-    :: d_step { release(h, v, 0) } \
-    :: d_step { release(h, v, 1) } \
-    :: d_step { release(h, v, 2) } \
+    OF_COPY(h, v, 0) \
+    OF_SECOND_COPY(h, v) \
+    OF_EACH_HOST(release, h, v) \
     :: d_step { offer_to_first(h, v) } \
     :: d_step { offer_to_successor(h, v) } \
     :: d_step { inherit(h, v) } \
@@ -928,9 +1082,7 @@ inline collect(h, v)
     :: d_step { hear_ack(h, v) } \
     :: d_step { hear_refusal(h, v) } \
     :: d_step { answer_again(h, v) } \
-    :: d_step { say_fin(h, v, 0) } \
-    :: d_step { say_fin(h, v, 1) } \
-    :: d_step { say_fin(h, v, 2) } \
+    OF_EACH_HOST(say_fin, h, v) \
     HEAR_FIN(h, v) \
     :: d_step { forget_debt(h, v) } \
     :: d_step { remove(h, v) } \
@@ -951,8 +1103,12 @@ end:
     :: d_step { crash_host(h) }
     :: d_step { restart(h) }
     :: d_step { drain(h) }
-    :: d_step { propose_insync(h) }
-    LAND_INSYNC(h)
+    :: d_step { propose_insync(h, 0) }
+    LAND_INSYNC(h, 0)
+#if COPIES == 2
+    :: d_step { propose_insync(h, 1) }
+    LAND_INSYNC(h, 1)
+#endif
     :: d_step { propose_leave(h) }
     :: d_step { land_leave(h) }
     :: d_step { rejoin(h) }
@@ -962,6 +1118,10 @@ end:
     :: d_step { merge(h, 0) }
     :: d_step { merge(h, 1) }
     :: d_step { merge(h, 2) }
+#if N > 3
+    :: d_step { propose_take_over(h, 3) }
+    :: d_step { merge(h, 3) }
+#endif
     OF_VERTEX(h, 0)
 #if NV > 1
     OF_VERTEX(h, 1)
@@ -987,6 +1147,10 @@ end:
     :: d_step { lose(0) }
     :: d_step { lose(1) }
     :: d_step { lose(2) }
+#if N > 3
+    :: d_step { evict(3) }
+    :: d_step { lose(3) }
+#endif
     :: timeout -> d_step { check_rest() }; break
     od
 }
@@ -1013,7 +1177,12 @@ init
         };
         i0 = 0;
         do
-        :: i0 < N -> backups[i0] = NEXT(i0); insync[i0] = 1; i0++
+        :: i0 < N ->
+            BACKUP_AT(0, i0, 0) = NEXT(i0);
+            BACKUP_AT(0, i0, COPIES - 1) = (COPIES == 1 -> NEXT(i0) : NEXT_BUT_ONE(i0));
+            insync[i0] = EVERY;
+            reserve[i0] = NOBODY;
+            i0++
         :: else -> break
         od;
         i0 = 0;
@@ -1021,12 +1190,16 @@ init
         :: i0 < NV ->
             T_BEGIN(i0, i0);
             KEPT(WHO(i0, 0), NEXT(i0), i0) = R(i0, i0);
+            KEPT(WHO(i0, 0), BACKUP_AT(0, i0, COPIES - 1), i0) = R(i0, i0);
             i0++
         :: else -> break
         od;
         i0 = 0
     }
     atomic { run Environment(); run Host(0); run Host(1); run Host(2) }
+#if N > 3
+    run Host(3)
+#endif
 }
 
 /* The properties of states. What a step prints is for a replay (pan -r). */

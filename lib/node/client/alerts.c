@@ -125,7 +125,7 @@ look_eviction(const struct lbm_node *node, char text[LBM_DIAG_TEXT_MAX])
                      " is lost and orders the control log, so it cannot be evicted: lbctl log promote "
                      "at another host",
                      member->host);
-        else if (member->backup == LBM_NONE)
+        else if (lbm_view_is_alone(member))
             snprintf(text, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " is lost and has no backup: start its lbmapd",
                      member->host);
         else if (!lbm_view_in_sync(&node->view, member))
@@ -133,7 +133,7 @@ look_eviction(const struct lbm_node *node, char text[LBM_DIAG_TEXT_MAX])
                      "host %" PRIu32 " is lost, and its backup host %" PRIu32
                      " has no full copy: start its lbmapd, "
                      "or give up what the backup lacks: lbctl evict %" PRIu32 " --lost",
-                     member->host, member->backup, member->host);
+                     member->host, lbm_view_successor_of(&node->view, member), member->host);
         else if (node->withheld_us != 0)
             snprintf(text, LBM_DIAG_TEXT_MAX,
                      "host %" PRIu32
@@ -141,6 +141,19 @@ look_eviction(const struct lbm_node *node, char text[LBM_DIAG_TEXT_MAX])
                      "lbctl evict %" PRIu32,
                      member->host, member->host);
     }
+}
+
+/* The backup whose lease ends first, or has. */
+static uint32_t
+lacking_lease(const struct lbm_node *node)
+{
+    const struct replication_log *least = NULL;
+    for (unsigned k = 0; k < LBM_COPIES_MAX; k++) {
+        const struct replication_log *s = &node->replication.log[k];
+        if (s->backup != LBM_NONE && (least == NULL || s->until_us < least->until_us))
+            least = s;
+    }
+    return least != NULL ? least->backup : LBM_NONE;
 }
 
 static void
@@ -153,26 +166,33 @@ look_lease(const struct lbm_node *node, char text[LBM_DIAG_TEXT_MAX])
     if (node->lease.fence_us > node->now_us)
         snprintf(text, LBM_DIAG_TEXT_MAX,
                  "applications of the life before may still work: it ends by itself");
-    else if (node->replication.backup == LBM_NONE)
+    else if (!lbm_local_has_backup(node))
         snprintf(text, LBM_DIAG_TEXT_MAX, "this host has no backup yet");
     else
         snprintf(text, LBM_DIAG_TEXT_MAX,
                  "host %" PRIu32
                  ", this host's backup, gives no lease%s: look at its lbmapd and at the network",
-                 node->replication.backup, lbm_membership_has_lost_backup(node) ? " and is unreachable" : "");
+                 lacking_lease(node), lbm_membership_has_lost_backup(node) ? " and is unreachable" : "");
 }
 
 static void
 look_backup(const struct lbm_node *node, char text[LBM_DIAG_TEXT_MAX])
 {
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
-    if (self == NULL || !lbm_view_participates(self) || self->backup == LBM_NONE ||
-        lbm_view_in_sync(&node->view, self))
+    if (self == NULL || !lbm_view_participates(self) || lbm_view_is_alone(self) ||
+        lbm_view_all_in_sync(&node->view, self))
         return;
+    if (lbm_view_in_sync(&node->view, self)) {
+        snprintf(text, LBM_DIAG_TEXT_MAX,
+                 "one of this host's two backups has no full copy, %" PRIu64
+                 " changes are on their way: a loss of this host and the other backup now is not made good",
+                 lbm_local_replication_lag(node));
+        return;
+    }
     snprintf(text, LBM_DIAG_TEXT_MAX,
              "host %" PRIu32 ", this host's backup, has no full copy, %" PRIu64
              " changes are on their way: a loss of this host now is not made good",
-             self->backup, lbm_local_replication_lag(node));
+             lbm_view_successor_of(&node->view, self), lbm_local_replication_lag(node));
 }
 
 static void

@@ -364,7 +364,7 @@ go_on(struct lbm_node *node, const struct lbm_job_entry *entry)
 {
     const struct recovery *recovery = recovery_at(node, entry->recovery);
     int is_kept = recovery != NULL && recovery->seq != 0 &&
-                  (node->replication.backup == LBM_NONE || node->replication.acked >= recovery->seq);
+                  (!lbm_local_has_backup(node) || node->replication.acked >= recovery->seq);
     if (recovery == NULL || is_kept)
         tell_log(node, entry, recovery != NULL);
 }

@@ -102,7 +102,7 @@ answer_status(struct lbm_node *node, const struct client *client, const Lbm__Req
                      : until_us > node->now_us ? (double)(until_us - node->now_us) / 1e6
                                                : 0;
     status.applications = (uint32_t)node->applications.n;
-    status.backup = node->replication.backup;
+    status.backup = node->replication.log[0].backup;
     status.lag = lbm_local_replication_lag(node);
     if (node->promotion.round == PROMOTION_CONFIRM) {
         status.n_awaited = node->promotion.awaited.n;
@@ -127,8 +127,9 @@ fill_standing(const struct lbm_node *node, struct lbm_member *member, Lbm__HostE
     entry->incarnation = member->incarnation;
     entry->failure_domain = member->failure_domain;
     entry->protocol = member->protocol;
-    entry->backup = member->backup;
-    entry->insync = lbm_view_in_sync(&node->view, member) != 0;
+    entry->backup = member->backups[0].host;
+    entry->second_backup = member->backups[1].host != LBM_NONE ? 1 + member->backups[1].host : 0;
+    entry->insync = lbm_view_all_in_sync(&node->view, member) != 0;
     entry->successor = gone != NULL && gone->evicted ? gone->successor : LBM_NONE;
     entry->taken_over = gone != NULL && gone->taken_over;
     entry->suspectors = lbm_membership_suspicion_count(node, member->host);

@@ -75,7 +75,8 @@ silent_s(const struct lbm_node *node, uint32_t host)
 static void
 tell_away(const struct lbm_node *node, struct tally *tally, const struct lbm_member *member)
 {
-    const struct lbm_member *backup = lbm_view_member(&node->view, member->backup);
+    const struct lbm_member *backup =
+        lbm_view_member(&node->view, lbm_view_successor_of(&node->view, member));
     char what[128], since[40] = "";
     int64_t s = silent_s(node, member->host);
     if (s >= 0)
@@ -100,7 +101,8 @@ tell_away(const struct lbm_node *node, struct tally *tally, const struct lbm_mem
 static void
 tell_blocked(const struct lbm_node *node, struct tally *tally, const struct lbm_member *member)
 {
-    const struct lbm_member *backup = lbm_view_member(&node->view, member->backup);
+    const struct lbm_member *backup =
+        lbm_view_member(&node->view, lbm_view_successor_of(&node->view, member));
     if (backup == NULL)
         because(tally, "applications of host %" PRIu32 " may not work yet", member->host);
     else

@@ -67,11 +67,11 @@ struct change {
     uint32_t bytes; /* that it took when it was last sent */
 };
 
-/* This host's records on their way to its backup. */
+/* This host's records on their way to the backup in one slot. */
 struct replication_log {
+    unsigned slot;
     uint32_t backup;     /* LBM_NONE: nobody; then every record counts as acked */
     uint64_t repl_epoch; /* view at which it became the backup */
-    uint64_t seq;        /* of the last change */
     uint64_t acked;      /* the backup holds all up to here */
     uint64_t sent;
     int known;                      /* the backup has said where it stands, since the connection stands */
@@ -83,14 +83,23 @@ struct replication_log {
     uint64_t in_flight; /* bytes of those that are sent and not acknowledged */
     int64_t retry_us;   /* when to send again what is not acknowledged; INT64_MAX: nothing is out */
     int64_t insync_us;  /* last proposed */
-    uint64_t start_seq; /* of the last change on the disk when this life began */
     int compared;       /* with what a backup holds, in this life; until then nothing is sent to it */
-    int rolled_back;    /* the backup holds changes that this disk has lost */
+    int64_t until_us;   /* the lease that it grants; 0: none */
+    int64_t ask_us;     /* when to ask for it next */
+};
+
+/* All of them. */
+struct replication {
+    uint64_t seq;       /* of the last change */
+    uint64_t acked;     /* every backup holds all up to here: that counts */
+    uint64_t start_seq; /* of the last change on the disk when this life began */
+    int compared;       /* this disk with what a backup holds, in this life */
+    int rolled_back;    /* a backup holds changes that this disk has lost */
+    struct replication_log log[LBM_COPIES_MAX];
 };
 
 struct lease {
-    int64_t until_us;  /* INT64_MAX: no limit; 0: none */
-    int64_t ask_us;    /* when to ask next */
+    int64_t until_us;  /* the least that the backups grant; 0: none */
     int64_t fence_us;  /* somebody may work until then whom this life has not given it; 0: nobody may */
     uint64_t term;     /* of the page */
     uint32_t old_used; /* applications that had vertices in the life before; UINT32_MAX: fenced by
@@ -433,7 +442,7 @@ struct lbm_node {
     struct measured measured;
     struct lbm_link *links;
     size_t n_links;
-    uint32_t hop_us; /* of a cluster that this host founds */
+    uint32_t hop_us, copies; /* of a cluster that this host founds */
     unsigned m;
     double site[LBM_DIMENSIONS_MAX];
     int has_site;
@@ -465,7 +474,7 @@ struct lbm_node {
     uint32_t log_compact_min; /* entries between snapshots; 0: as is usual */
     double evict_share;
 
-    struct replication_log replication;
+    struct replication replication;
     struct lease lease;
     LBM_VEC(struct replica *) replicas;
     LBM_VEC(struct lbm_recovered_takeover) takeovers; /* merged already */

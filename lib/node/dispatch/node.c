@@ -58,6 +58,7 @@ lbm_node_new(const struct lbm_node_config *config, struct lbm_node **out, struct
     node->links = lbm_alloc(config->n_links, sizeof *node->links);
     node->n_links = config->n_links;
     node->hop_us = config->hop_us;
+    node->copies = config->copies;
     node->m = config->m == 3 ? 3 : 2;
     node->leader = is_local && config->leader;
     node->may_found = !is_local && config->leader;
@@ -139,7 +140,8 @@ lbm_node_free(struct lbm_node *node)
     lbm_vec_free(&node->doubted);
     lbm_vec_free(&node->met);
     lbm_replication_replicas_free(node);
-    lbm_vec_free(&node->replication.changes);
+    for (unsigned k = 0; k < LBM_COPIES_MAX; k++)
+        lbm_vec_free(&node->replication.log[k].changes);
     lbm_vec_free(&node->takeovers);
     lbm_vec_free(&node->due);
     lbm_vec_free(&node->applications);

@@ -261,8 +261,7 @@ lbm_job_slice_timer(struct lbm_node *node, struct job *job)
         refuse_job(node, job->id, "the host that gathered the parts is gone; submit all of them again");
         return;
     }
-    const struct replication_log *s = &node->replication;
-    if (s->backup != LBM_NONE && s->acked < job->pending_seq && !LBM_BUG(JOB_BEFORE_COPY))
+    if (lbm_local_has_backup(node) && node->replication.acked < job->pending_seq && !LBM_BUG(JOB_BEFORE_COPY))
         return;
     part->tell_us = node->now_us + TELL_US;
     if (!part->is_summed)

@@ -145,7 +145,7 @@ lbm_job_given_up(struct lbm_node *node, uint64_t id, uint64_t at)
     else
         snprintf(awaited, sizeof awaited,
                  "host %" PRIu32 ", this host's backup, which has yet to store the guest",
-                 node->replication.backup);
+                 node->replication.log[0].backup);
     snprintf(
         text, sizeof text,
         "the control log could not be written in time (it waits for %s): there is no job, and there will "

@@ -123,10 +123,10 @@ lbm_job_store_state(struct lbm_node *node, struct job *job, enum lbm_job_state s
 void
 lbm_job_propose(struct lbm_node *node, struct job *job)
 {
-    const struct replication_log *s = &node->replication;
     if (job->pending == NULL || job->part.is_slice || job->proposed || !node->caught_up ||
         !lbm_local_is_alive(node) ||
-        (s->backup != LBM_NONE && s->acked < job->pending_seq && !LBM_BUG(JOB_BEFORE_COPY)))
+        (lbm_local_has_backup(node) && node->replication.acked < job->pending_seq &&
+         !LBM_BUG(JOB_BEFORE_COPY)))
         return;
     Lbm__Command *command = NULL;
     struct lbm_diag diag;

@@ -76,6 +76,10 @@ uint64_t lbm_local_replication_lag(const struct lbm_node *node);
 /* Nonzero if no host can take over from this one: it needs neither copy nor lease. A host that has not heard
  * the end of the log is not alone. */
 int lbm_local_is_alone(const struct lbm_node *node);
+/* Nonzero if this host knows of a backup. */
+int lbm_local_has_backup(const struct lbm_node *node);
+/* Nonzero if a backup has said where its copy stands, since the connection stands. */
+int lbm_local_is_known(const struct lbm_node *node);
 /* Nonzero if vertices may be given to an application: the lease holds for REVOKE_US at least. */
 int lbm_local_lease_holds(const struct lbm_node *node);
 /* Nonzero if this host has merged everything it inherits. */

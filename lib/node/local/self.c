@@ -25,7 +25,25 @@ lbm_local_is_alone(const struct lbm_node *node)
 {
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
     return node->caught_up && self != NULL && self->incarnation == node->incarnation &&
-           self->backup == LBM_NONE && node->replication.backup == LBM_NONE;
+           lbm_view_is_alone(self) && !lbm_local_has_backup(node);
+}
+
+int
+lbm_local_has_backup(const struct lbm_node *node)
+{
+    for (unsigned k = 0; k < LBM_COPIES_MAX; k++)
+        if (node->replication.log[k].backup != LBM_NONE)
+            return 1;
+    return 0;
+}
+
+int
+lbm_local_is_known(const struct lbm_node *node)
+{
+    for (unsigned k = 0; k < LBM_COPIES_MAX; k++)
+        if (node->replication.log[k].backup != LBM_NONE && node->replication.log[k].known)
+            return 1;
+    return 0;
 }
 
 int
@@ -82,7 +100,13 @@ lbm_local_lease_holds(const struct lbm_node *node)
 uint64_t
 lbm_local_replication_lag(const struct lbm_node *node)
 {
-    return node->replication.backup == LBM_NONE ? 0 : node->replication.changes.n - node->replication.head;
+    uint64_t most = 0;
+    for (unsigned k = 0; k < LBM_COPIES_MAX; k++) {
+        const struct replication_log *s = &node->replication.log[k];
+        uint64_t lag = s->backup == LBM_NONE ? 0 : s->changes.n - s->head;
+        most = lag > most ? lag : most;
+    }
+    return most;
 }
 
 struct application *

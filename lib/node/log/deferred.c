@@ -30,7 +30,8 @@ static int
 is_near(const struct lbm_node *node, const struct lbm_member *self, uint32_t host)
 {
     const struct lbm_member *other = lbm_view_member(&node->view, host);
-    int near = host == node->host || host == self->backup || (other != NULL && other->backup == node->host);
+    int near = host == node->host || lbm_view_backup_slot(self, host) != NULL ||
+               (other != NULL && lbm_view_backup_slot(other, node->host) != NULL);
     for (size_t k = 0; k < self->n_links; k++)
         near |= self->links[k].q == host;
     for (size_t k = 0; other != NULL && k < other->n_links; k++)
@@ -151,7 +152,7 @@ is_usual(const struct lbm_node *node, const Lbm__Peer *message)
     case LBM__PEER__BODY_PAIR_NOTICE:
         return 1;
     case LBM__PEER__BODY_LEASE_REQ:
-        return source != NULL && source->backup == node->host;
+        return source != NULL && lbm_view_backup_slot(source, node->host) != NULL;
     default:
         return 0;
     }

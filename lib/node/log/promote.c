@@ -233,7 +233,7 @@ next_leader(const struct lbm_node *node, enum lbm_member_state state)
         const struct lbm_member *member = &node->view.members.at[i];
         if (member->host != node->host && member->state == state &&
             !lbm_membership_is_unreachable(node, member->host, UNREACHABLE_US) &&
-            (next == LBM_NONE || (self != NULL && member->host == self->backup)))
+            (next == LBM_NONE || (self != NULL && lbm_view_backup_slot(self, member->host) != NULL)))
             next = member->host;
     }
     return next;

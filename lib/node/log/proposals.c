@@ -188,6 +188,7 @@ lbm_log_bootstrap(struct lbm_node *node)
     found.dimensions = node->m;
     found.hop_us = node->hop_us;
     found.protocol = node->protocol_most;
+    found.copies = node->copies > 1 ? node->copies : 0;
     found.external = node->engine == LBM_LOG_ENGINE_EXTERNAL;
     Lbm__Command command = LBM__COMMAND__INIT;
     command.what_case = LBM__COMMAND__WHAT_FOUND;

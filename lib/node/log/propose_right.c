@@ -84,7 +84,7 @@ static int
 is_backup(const struct lbm_node *node, uint32_t host, uint32_t of)
 {
     const struct lbm_member *member = lbm_view_member(&node->view, of);
-    return member != NULL && member->backup == host;
+    return member != NULL && lbm_view_backup_slot(member, host) != NULL;
 }
 
 /* Commands that a host proposes of itself, and an operator of any host. */

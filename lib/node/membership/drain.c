@@ -164,24 +164,28 @@ static int
 primaries_are_well(const struct lbm_node *node)
 {
     for (size_t i = 0; i < node->watched.n; i++) /* primaries are among them */
-        if (lbm_view_member(&node->view, node->watched.at[i])->backup == node->host &&
+        if (lbm_view_backup_slot(lbm_view_member(&node->view, node->watched.at[i]), node->host) != NULL &&
             lbm_membership_is_unreachable(node, node->watched.at[i], UNREACHABLE_US))
             return 0;
     return 1;
 }
 
-/* This host's backup drains, or is in maintenance, and another one could take its place. What it holds is
- * forgotten then: so not before it has said that it does not hold more than this disk. */
-static int
-wants_other_backup(const struct lbm_node *node)
+/* A slot whose backup drains, or is in maintenance, and another one could take its place, or NULL. What it
+ * holds is forgotten then: so not before it has said that it does not hold more than this disk. */
+static const struct lbm_backup *
+poor_backup(const struct lbm_node *node)
 {
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
     if (self == NULL || !lbm_local_is_alive(node) || !node->caught_up || !node->replication.compared)
-        return 0;
-    const struct lbm_member *backup = lbm_view_member(&node->view, self->backup);
-    return backup != NULL &&
-           (backup->state == LBM_MEMBER_DRAINING || lbm_view_is_in_maintenance(&node->view, backup->host)) &&
-           lbm_view_has_other_backup(&node->view, self);
+        return NULL;
+    for (unsigned k = 0; k < node->view.copies; k++) {
+        const struct lbm_member *backup = lbm_view_member(&node->view, self->backups[k].host);
+        if (backup != NULL && node->replication.log[k].compared &&
+            (backup->state == LBM_MEMBER_DRAINING || lbm_view_is_in_maintenance(&node->view, backup->host)) &&
+            lbm_view_has_other_backup(&node->view, self))
+            return &self->backups[k];
+    }
+    return NULL;
 }
 
 static void
@@ -189,12 +193,14 @@ change_backup(struct lbm_node *node)
 {
     if (!lbm_membership_may_propose(node))
         return;
-    const struct lbm_member *self = lbm_view_member(&node->view, node->host);
+    const struct lbm_backup *poor = poor_backup(node);
+    if (poor == NULL)
+        return;
     node->propose_us = node->now_us + APPEND_AGAIN_US;
     Lbm__ChangeBackup change = LBM__CHANGE_BACKUP__INIT;
     change.host = node->host;
     change.incarnation = node->incarnation;
-    change.view = self->backup_view;
+    change.view = poor->view;
     Lbm__Command command = LBM__COMMAND__INIT;
     command.what_case = LBM__COMMAND__WHAT_CHANGE_BACKUP;
     command.change_backup = &change;
@@ -257,7 +263,7 @@ is_withdrawn(const struct lbm_node *node, const struct job *job)
 void
 lbm_membership_drain_timer(struct lbm_node *node)
 {
-    if (wants_other_backup(node))
+    if (poor_backup(node) != NULL)
         change_backup(node);
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
     int drains = self != NULL && self->state == LBM_MEMBER_DRAINING;
@@ -306,7 +312,7 @@ lbm_membership_drain_deadline(const struct lbm_node *node)
         gives |= is_withdrawn(node, node->jobs.at[i]);
     gives = gives && lbm_local_is_alive(node) && node->caught_up;
     int64_t when = gives ? node->drain_us : INT64_MAX;
-    return wants_other_backup(node) && node->appends.n < PROPOSALS_MAX && node->propose_us < when
+    return poor_backup(node) != NULL && node->appends.n < PROPOSALS_MAX && node->propose_us < when
                ? node->propose_us
                : when;
 }

@@ -246,10 +246,15 @@ evict_or_withhold(struct lbm_node *node, const struct lbm_member *member, struct
 static int
 has_no_successor(const struct lbm_node *node, const struct lbm_member *member)
 {
-    const struct peer *backup =
-        member->backup != LBM_NONE ? lbm_membership_peer_known(node, member->backup) : NULL;
-    return (!lbm_view_in_sync(&node->view, member) && !LBM_BUG(EVICT_WITHOUT_INSYNC)) ||
-           (backup != NULL && member->backup != node->host && backup->suspect_us != 0);
+    int is_there = lbm_view_is_alone(member);
+    for (unsigned k = 0; k < node->view.copies; k++) {
+        uint32_t host = member->backups[k].host;
+        const struct peer *backup = host != LBM_NONE ? lbm_membership_peer_known(node, host) : NULL;
+        int is_suspected = backup != NULL && host != node->host && backup->suspect_us != 0;
+        is_there |= host != LBM_NONE && !is_suspected &&
+                    (lbm_view_slot_in_sync(&node->view, member, k) || node->view.copies == 1);
+    }
+    return (!lbm_view_in_sync(&node->view, member) && !LBM_BUG(EVICT_WITHOUT_INSYNC)) || !is_there;
 }
 
 static void

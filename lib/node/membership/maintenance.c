@@ -58,7 +58,7 @@ static int
 is_told_here(const struct lbm_node *node, const struct lbm_member *member)
 {
     return member != NULL && member->maintenance_us != 0 &&
-           (member->host == node->host || member->backup == node->host);
+           (member->host == node->host || lbm_view_backup_slot(member, node->host) != NULL);
 }
 
 static void

@@ -232,7 +232,7 @@ advance(struct lbm_node *node)
     if (lbm_view_departed(&node->view, node->host, node->incarnation) != NULL)
         return; /* takeover.c knows what follows */
     int is_member = self != NULL && self->incarnation == node->incarnation;
-    int may_act = self == NULL || self->backup == LBM_NONE || lbm_view_in_sync(&node->view, self);
+    int may_act = self == NULL || lbm_view_is_alone(self) || lbm_view_in_sync(&node->view, self);
     if (!is_member || !is_announced(node, self))
         append_join(node);
     else if (self->state == LBM_MEMBER_JOINING && may_act && lbm_membership_may_activate(node, self))
@@ -321,7 +321,9 @@ static enum lbm_err
 add_neighbours_of(const struct lbm_node *node, uint32_t suspect, host_list *to)
 {
     const struct lbm_member *member = lbm_view_member(&node->view, suspect);
-    enum lbm_err err = member != NULL ? lbm_vec_push(to, member->backup) : LBM_OK;
+    enum lbm_err err = LBM_OK;
+    for (unsigned k = 0; member != NULL && err == LBM_OK && k < node->view.copies; k++)
+        err = lbm_vec_push(to, member->backups[k].host);
     for (size_t k = 0; member != NULL && err == LBM_OK && k < member->n_links; k++)
         err = lbm_vec_push(to, member->links[k].q);
     return err;

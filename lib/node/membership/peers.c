@@ -68,8 +68,12 @@ lbm_membership_is_large(const struct lbm_node *node)
 int
 lbm_membership_has_lost_backup(const struct lbm_node *node)
 {
-    return node->replication.backup != LBM_NONE &&
-           lbm_membership_is_unreachable(node, node->replication.backup, UNREACHABLE_US);
+    for (unsigned k = 0; k < LBM_COPIES_MAX; k++) {
+        uint32_t backup = node->replication.log[k].backup;
+        if (backup != LBM_NONE && lbm_membership_is_unreachable(node, backup, UNREACHABLE_US))
+            return 1;
+    }
+    return 0;
 }
 
 int
@@ -89,9 +93,12 @@ lbm_membership_is_excluded(const struct lbm_node *node, uint32_t host)
     const struct lbm_member *member = lbm_view_member(&node->view, host);
     if (host == node->host)
         return 0;
+    int is_lost = 0;
+    for (unsigned k = 0; k < LBM_COPIES_MAX && member != NULL; k++)
+        is_lost |= member->backups[k].host != LBM_NONE &&
+                   lbm_membership_is_unreachable(node, member->backups[k].host, EXCLUDE_US);
     return lbm_membership_is_unreachable(node, host, EXCLUDE_US) ||
-           (lbm_membership_peer_known(node, host)->backup_lost && member != NULL &&
-            member->backup != LBM_NONE && lbm_membership_is_unreachable(node, member->backup, EXCLUDE_US));
+           (lbm_membership_peer_known(node, host)->backup_lost && is_lost);
 }
 
 static int
@@ -113,8 +120,8 @@ lbm_membership_is_watched(const struct lbm_node *node, const struct lbm_member *
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
     if (member->host == node->host || !lbm_view_participates(member))
         return 0;
-    return node->view.members.n <= LBM_VIEW_SMALL || member->backup == node->host ||
-           (self != NULL && self->backup == member->host) || are_linked(node, member);
+    return node->view.members.n <= LBM_VIEW_SMALL || lbm_view_backup_slot(member, node->host) != NULL ||
+           (self != NULL && lbm_view_backup_slot(self, member->host) != NULL) || are_linked(node, member);
 }
 
 /* Hosts of a large cluster that are heard in turn: one and a half turns, and no less than OVERDUE_US. */

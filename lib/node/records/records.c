@@ -99,6 +99,13 @@ store(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint64_
     lbm_local_ghosts_due(job, GHOSTS_CHANGES);
 }
 
+/* No backup has the content that the record has now. */
+static void
+uncover(struct lbm_vertex *vertex)
+{
+    memset(vertex->covered, 0, sizeof vertex->covered);
+}
+
 static void
 changed(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex)
 {
@@ -116,7 +123,7 @@ lbm_records_change_together(struct lbm_node *node, struct job *job, const uint32
         LBM_ASSERT(!lbm_records_is_undecided(node, vertex));
         vertex->shares = n > 1;
         vertex->worked = 0;
-        vertex->covered = 0;
+        uncover(vertex);
         vertex->news_stamp = seq;
         vertex->news_us = 0;
         vertex->news_told = 0;
@@ -138,7 +145,7 @@ lbm_records_removed(struct lbm_node *node, struct job *job, struct lbm_vertex *v
     vertex->running = 0;
     vertex->since_us = node->now_us;
     vertex->offered_us = 0;
-    vertex->covered = 0;
+    uncover(vertex);
 }
 
 void
@@ -150,7 +157,7 @@ lbm_records_news(struct lbm_node *node, struct job *job, struct lbm_vertex *vert
 void
 lbm_records_content(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex)
 {
-    vertex->covered = 0;
+    uncover(vertex);
     changed(node, job, vertex);
 }
 
@@ -193,7 +200,7 @@ lbm_records_stage(struct lbm_node *node, struct job *job, struct lbm_vertex *ver
     vertex->move_to = LBM_NONE;
     vertex->offered_us = 0;
     if (is_tombstone(vertex))
-        vertex->covered = 0; /* the backup drops the content too */
+        uncover(vertex); /* the backup drops the content too */
     changed(node, job, vertex);
 }
 
@@ -205,7 +212,7 @@ lbm_records_payload(struct lbm_node *node, struct job *job, struct lbm_vertex *v
     free(vertex->payload);
     vertex->payload = payload;
     vertex->payload_len = len;
-    vertex->covered = 0;
+    uncover(vertex);
     changed(node, job, vertex);
 }
 

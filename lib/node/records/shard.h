@@ -29,11 +29,12 @@ struct lbm_vertex {
     uint8_t fin_due;    /* OWN after a refusal: FIN is due to `refuser` */
     uint8_t answer_due; /* an offer waits for this record to be acked */
     uint8_t shares;     /* its last change is one of several that nobody may have in part */
-    uint8_t awaited;    /* from before the replication log's epoch, and its backup has not got it yet */
-    uint64_t seq;       /* of its last change in this host's replication log */
-    uint64_t worked;    /* seq of a change of its work alone, made when it could have moved; 0: none */
-    uint64_t
-        covered; /* epoch of the replication log in which the backup got adjacency and payload; 0: none */
+    uint8_t
+        awaited; /* from before the epoch of a replication log, and that backup has not got it yet: by slot */
+    uint64_t seq;    /* of its last change in this host's replication log */
+    uint64_t worked; /* seq of a change of its work alone, made when it could have moved; 0: none */
+    /* By slot: epoch of the replication log in which the backup got adjacency and payload; 0: none. */
+    uint64_t covered[LBM_COPIES_MAX];
     uint64_t offered; /* epoch at which it came here, or was refused; at most `epoch` */
     uint32_t source;  /* whom it came from, or was refused to; LBM_NONE: it began here */
     uint64_t source_incarnation;

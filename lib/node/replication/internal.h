@@ -5,6 +5,11 @@
 
 #include "node/core/core.h"
 
+/* ---- replication_log.c ---- */
+
+/* All slots are empty, nothing is numbered yet. */
+void lbm_replication_forget(struct lbm_node *node);
+
 /* ---- replica_store.c ---- */
 
 /* The replica of an owner's incarnation, or NULL. */

@@ -175,11 +175,12 @@ is_wanted(const struct lbm_node *node, const struct replica *replica)
 {
     const struct lbm_departed *gone = lbm_view_departed(&node->view, replica->owner, replica->incarnation);
     if (gone != NULL)
-        return gone->evicted && gone->successor == node->host &&
-               gone->successor_incarnation == node->incarnation;
+        return gone->evicted &&
+               ((gone->successor == node->host && gone->successor_incarnation == node->incarnation) ||
+                (gone->reserve == node->host && gone->reserve_incarnation == node->incarnation));
     const struct lbm_member *owner = lbm_view_member(&node->view, replica->owner);
     return owner == NULL || owner->incarnation < replica->incarnation ||
-           (owner->incarnation == replica->incarnation && owner->backup == node->host);
+           (owner->incarnation == replica->incarnation && lbm_view_backup_slot(owner, node->host) != NULL);
 }
 
 void
@@ -221,7 +222,8 @@ primary_of(const struct lbm_node *node, const Lbm__Peer *message, uint64_t repl_
         return NULL;
     if (!lbm_view_participates(owner))
         return message->body_case == LBM__PEER__BODY_REPL && LBM_BUG(REPLICATE_FOR_EVICTED) ? owner : NULL;
-    return owner->backup == node->host && owner->backup_view == repl_epoch ? owner : NULL;
+    const struct lbm_backup *slot = lbm_view_backup_slot(owner, node->host);
+    return slot != NULL && slot->view == repl_epoch ? owner : NULL;
 }
 
 /* A tombstone that the owner has collected may still be here when an inheritance brings it an older one of

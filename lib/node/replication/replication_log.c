@@ -26,14 +26,40 @@ self_of(const struct lbm_node *node)
     return lbm_view_member(&node->view, node->host);
 }
 
+/* Slots that are in use. The first one is before this host has read how many there are. */
+static unsigned
+copies_of(const struct lbm_node *node)
+{
+    return node->view.copies > 1 ? node->view.copies : 1;
+}
+
+/* What every backup holds. A slot without one asks for nothing, unless all are. */
+static void
+count_acked(struct lbm_node *node)
+{
+    struct replication *r = &node->replication;
+    uint64_t least = UINT64_MAX, most = 0;
+    for (unsigned k = 0; k < copies_of(node); k++) {
+        const struct replication_log *s = &r->log[k];
+        if (s->backup == LBM_NONE)
+            continue;
+        least = s->acked < least ? s->acked : least;
+        most = s->acked > most ? s->acked : most;
+    }
+    if (LBM_BUG(ONE_COPY_COUNTS) && most > least)
+        least = most;
+    r->acked = least != UINT64_MAX ? least : r->log[0].acked;
+}
+
 /* ---- the queue of changes ------------------------------------------------------------------------------ */
 
 void
 lbm_replication_push(struct lbm_node *node, uint64_t seq, uint64_t job, uint32_t vertex)
 {
     struct change change = {seq, job, vertex, 0};
-    if (lbm_vec_push(&node->replication.changes, change) != LBM_OK)
-        lbm_core_fail(node, LBM_E_NOMEM);
+    for (unsigned k = 0; k < copies_of(node); k++)
+        if (lbm_vec_push(&node->replication.log[k].changes, change) != LBM_OK)
+            lbm_core_fail(node, LBM_E_NOMEM);
 }
 
 static int
@@ -46,24 +72,29 @@ by_seq(const void *a, const void *b)
 /* All records above `acked` as changes, in order: a new backup knows nothing, a restarted host does not know
  * what its backup has. */
 static void
-gather(struct lbm_node *node)
+gather(struct lbm_node *node, struct replication_log *s)
 {
-    struct replication_log *s = &node->replication;
     s->changes.n = s->head = s->next = 0;
     s->uncovered = s->in_flight = 0;
     for (size_t j = 0; j < node->jobs.n; j++) {
         struct lbm_shard *shard = &node->jobs.at[j]->shard;
         for (size_t i = 0; i < shard->vertices.n; i++) {
             struct lbm_vertex *vertex = &shard->vertices.at[i];
-            if (vertex->stage == LBM_STAGE_NONE)
+            if (vertex->stage == LBM_STAGE_NONE && copies_of(node) == 1)
                 lbm_shard_vacate(shard, vertex); /* it has nothing to forget */
-            if (vertex->stage == LBM_STAGE_NONE || vertex->seq <= s->acked)
+            int is_vacant =
+                vertex->stage == LBM_STAGE_NONE && (copies_of(node) == 1 || vertex->id == LBM_NONE);
+            if (vertex->seq <= s->acked || is_vacant)
                 continue;
-            vertex->covered = 0;
-            vertex->awaited = 1;
-            vertex->shares = 0;
-            s->uncovered++;
-            lbm_replication_push(node, vertex->seq, node->jobs.at[j]->id, vertex->id);
+            if (vertex->stage != LBM_STAGE_NONE) { /* else the other backup may have to forget it */
+                vertex->covered[s->slot] = 0;
+                vertex->awaited |= (uint8_t)(1U << s->slot);
+                vertex->shares = copies_of(node) == 1 ? 0 : vertex->shares;
+                s->uncovered++;
+            }
+            struct change change = {vertex->seq, node->jobs.at[j]->id, vertex->id, 0};
+            if (lbm_vec_push(&s->changes, change) != LBM_OK)
+                lbm_core_fail(node, LBM_E_NOMEM);
         }
     }
     if (s->changes.n != 0)
@@ -109,11 +140,12 @@ together_end(const struct replication_log *s, size_t from)
 
 /* May changes [from, end) go with the batch? One that has nothing yet takes whatever belongs together. */
 static int
-batch_fits(const struct lbm_node *node, const struct repl_batch *batch, size_t from, size_t end)
+batch_fits(const struct lbm_node *node, const struct replication_log *s, const struct repl_batch *batch,
+           size_t from, size_t end)
 {
     size_t n = batch->columns.vertex.n + batch->gone.n, bytes = batch->bytes;
     for (size_t i = from; n != 0 && i < end; i++) {
-        const struct change *change = &node->replication.changes.at[i];
+        const struct change *change = &s->changes.at[i];
         struct job *job;
         const struct lbm_vertex *vertex = vertex_of(node, change, &job);
         if (change->vertex == LBM_NONE)
@@ -129,7 +161,7 @@ batch_fits(const struct lbm_node *node, const struct repl_batch *batch, size_t f
 }
 
 static void
-batch_add(struct lbm_node *node, struct repl_batch *batch, struct change *change)
+batch_add(struct lbm_node *node, struct replication_log *s, struct repl_batch *batch, struct change *change)
 {
     struct job *job;
     const struct lbm_vertex *vertex = vertex_of(node, change, &job);
@@ -141,13 +173,13 @@ batch_add(struct lbm_node *node, struct repl_batch *batch, struct change *change
         batch->message.job = change->job;
         change->bytes = (uint32_t)content_bytes(vertex);
         batch->bytes += change->bytes;
-        node->replication.in_flight += change->bytes;
+        s->in_flight += change->bytes;
         if (vertex->stage == LBM_STAGE_NONE) {
             if (lbm_vec_push(&batch->gone, change->vertex) != LBM_OK)
                 lbm_core_fail(node, LBM_E_NOMEM);
         } else {
             lbm_records_batch_add_replica(node, &batch->columns, job, vertex,
-                                          vertex->covered == node->replication.repl_epoch);
+                                          vertex->covered[s->slot] == s->repl_epoch);
         }
     }
     /* A change that a later one has overtaken needs no row: the later one brings the record. */
@@ -164,9 +196,9 @@ send_again(struct replication_log *s)
 
 /* Send one batch of what has not been sent. Returns 0 if there is nothing. */
 static int
-send_batch(struct lbm_node *node)
+send_batch(struct lbm_node *node, struct replication_log *s)
 {
-    struct replication_log *s = &node->replication;
+    uint64_t last = node->replication.seq;
     struct repl_batch batch = {.message = LBM__REPL__INIT};
     lbm_records_batch_init(&batch.columns);
     batch.message.repl_epoch = s->repl_epoch;
@@ -174,13 +206,13 @@ send_batch(struct lbm_node *node)
     size_t from = s->next;
     while (s->next < s->changes.n && node->failed == LBM_OK && !batch.message.drop_job) {
         size_t end = together_end(s, s->next);
-        if (!batch_fits(node, &batch, s->next, end))
+        if (!batch_fits(node, s, &batch, s->next, end))
             break;
         for (; s->next < end; s->next++)
-            batch_add(node, &batch, &s->changes.at[s->next]);
+            batch_add(node, s, &batch, &s->changes.at[s->next]);
     }
     if (s->next == s->changes.n)
-        batch.message.seq = s->seq; /* later ones are of records that are gone: a new backup hears of none */
+        batch.message.seq = last; /* later ones are of records that are gone: a new backup hears of none */
     if (s->next != from && node->failed == LBM_OK) {
         if (batch.columns.vertex.n != 0) {
             lbm_records_batch_message(&batch.columns);
@@ -192,9 +224,9 @@ send_batch(struct lbm_node *node)
         message.body_case = LBM__PEER__BODY_REPL;
         message.repl = &batch.message;
         lbm_core_send(node, s->backup, &message);
-        lbm_application_changes_sent(node, s->sent, batch.message.seq, s->seq);
+        lbm_application_changes_sent(node, s->sent, batch.message.seq, last);
         if (s->merged > s->sent && s->merged <= batch.message.seq)
-            s->merged = s->seq; /* what has overtaken inherited records is still to come */
+            s->merged = last; /* what has overtaken inherited records is still to come */
         s->sent = batch.message.seq;
     }
     lbm_records_batch_free(&batch.columns);
@@ -203,25 +235,32 @@ send_batch(struct lbm_node *node)
 }
 
 static void
-pump(struct lbm_node *node)
+pump(struct lbm_node *node, struct replication_log *s)
 {
-    struct replication_log *s = &node->replication;
     if (!s->known || s->backup == LBM_NONE)
         return;
     while (s->next - s->head < REPL_BATCHES * LBM_BATCH_VERTICES_MAX &&
-           s->in_flight < (uint64_t)REPL_BATCHES * LBM_BATCH_BYTES_MAX && send_batch(node))
+           s->in_flight < (uint64_t)REPL_BATCHES * LBM_BATCH_BYTES_MAX && send_batch(node, s))
         if (s->retry_us == INT64_MAX)
             s->retry_us = node->now_us + REPL_RETRY_US;
 }
 
 /* ---- acknowledgement ----------------------------------------------------------------------------------- */
 
+static void
+covered_at(struct replication_log *s, struct lbm_vertex *vertex)
+{
+    unsigned is_awaited = vertex->awaited >> s->slot & 1U;
+    LBM_ASSERT(!is_awaited || s->uncovered != 0);
+    s->uncovered -= is_awaited;
+    vertex->awaited &= (uint8_t) ~(1U << s->slot);
+}
+
 void
 lbm_replication_covered(struct lbm_node *node, struct lbm_vertex *vertex)
 {
-    LBM_ASSERT(!vertex->awaited || node->replication.uncovered != 0);
-    node->replication.uncovered -= vertex->awaited;
-    vertex->awaited = 0;
+    for (unsigned k = 0; k < LBM_COPIES_MAX; k++)
+        covered_at(&node->replication.log[k], vertex);
 }
 
 void
@@ -232,33 +271,37 @@ lbm_replication_job_gone(struct lbm_node *node, struct job *job)
 }
 
 static void
-acknowledged(struct lbm_node *node, const struct change *change)
+acknowledged(struct lbm_node *node, struct replication_log *s, const struct change *change)
 {
     struct job *job;
     struct lbm_vertex *vertex = vertex_of(node, change, &job);
     if (vertex == NULL || vertex->seq != change->seq)
         return;
+    int counts = change->seq <= node->replication.acked || lbm_local_is_alone(node);
     if (vertex->stage == LBM_STAGE_NONE) {
-        lbm_shard_vacate(&job->shard, vertex);
+        if (counts)
+            lbm_shard_vacate(&job->shard, vertex);
         return;
     }
-    struct replication_log *s = &node->replication;
-    lbm_replication_covered(node, vertex);
+    covered_at(s, vertex);
+    vertex->covered[s->slot] =
+        vertex->stage == LBM_STAGE_OWN || vertex->stage == LBM_STAGE_OUT ? s->repl_epoch : 0;
+    if (!counts)
+        return; /* another backup has yet to say so */
     vertex->shares = 0;
-    vertex->covered = vertex->stage == LBM_STAGE_OWN || vertex->stage == LBM_STAGE_OUT ? s->repl_epoch : 0;
     lbm_migration_acked(node, job, vertex);
 }
 
 static void
-advance(struct lbm_node *node, uint64_t seq)
+advance(struct lbm_node *node, struct replication_log *s, uint64_t seq)
 {
-    struct replication_log *s = &node->replication;
     s->acked = seq;
+    count_acked(node);
     while (s->head < s->changes.n && s->changes.at[s->head].seq <= seq && node->failed == LBM_OK) {
         struct change change = s->changes.at[s->head];
         s->in_flight -= s->head < s->next ? change.bytes : 0;
         s->head++;
-        acknowledged(node, &change);
+        acknowledged(node, s, &change);
     }
     s->next = s->next < s->head ? s->head : s->next;
     s->sent = s->sent < seq ? seq : s->sent;
@@ -275,13 +318,12 @@ advance(struct lbm_node *node, uint64_t seq)
 
 /* The backup holds everything up to seq of this epoch. */
 static void
-heard_position(struct lbm_node *node, uint64_t seq)
+heard_position(struct lbm_node *node, struct replication_log *s, uint64_t seq)
 {
-    struct replication_log *s = &node->replication;
-    if (!lbm_local_within_reach(node, s->backup, "position", seq, s->seq, LBM_POSITION_STEP))
+    if (!lbm_local_within_reach(node, s->backup, "position", seq, node->replication.seq, LBM_POSITION_STEP))
         return;
-    if (seq > s->seq && !LBM_BUG(IGNORE_ROLLED_BACK)) {
-        s->rolled_back = 1;
+    if (seq > node->replication.seq && !LBM_BUG(IGNORE_ROLLED_BACK)) {
+        node->replication.rolled_back = 1;
         return;
     }
     if (seq < s->acked && LBM_BUG(KEEP_ACKS))
@@ -290,22 +332,33 @@ heard_position(struct lbm_node *node, uint64_t seq)
         lbm_core_note(node, LBM_NOTE_WARNING,
                       "host %" PRIu32 " has lost a part of this host's replica: sending it again", s->backup);
         s->acked = seq;
-        gather(node);
+        count_acked(node);
+        gather(node, s);
     } else {
-        advance(node, seq);
+        advance(node, s, seq);
     }
+}
+
+/* The log of the slot in which that host is the backup, or NULL. */
+static struct replication_log *
+log_to(struct lbm_node *node, uint32_t host)
+{
+    for (unsigned k = 0; k < copies_of(node); k++)
+        if (node->replication.log[k].backup == host && host != LBM_NONE)
+            return &node->replication.log[k];
+    return NULL;
 }
 
 void
 lbm_replication_on_repl_ack(struct lbm_node *node, const Lbm__Peer *message)
 {
-    struct replication_log *s = &node->replication;
+    struct replication_log *s = log_to(node, message->src);
     const Lbm__ReplAck *ack = message->repl_ack;
-    if (message->src != s->backup || ack->repl_epoch != s->repl_epoch)
+    if (s == NULL || ack->repl_epoch != s->repl_epoch)
         return;
     int is_stalled = ack->seq == s->acked && s->head < s->next;
     if (ack->seq >= s->acked)
-        heard_position(node, ack->seq);
+        heard_position(node, s, ack->seq);
     if (is_stalled && node->now_us + REPL_RETRY_US / 2 >= s->retry_us)
         s->retry_us = node->now_us; /* it misses something: from there on again */
 }
@@ -345,23 +398,39 @@ lbm_replication_lease_tell(struct lbm_node *node)
         lbm_core_fail(node, LBM_E_NOMEM);
 }
 
+/* The lease holds while every backup grants it. */
 static void
-ask(struct lbm_node *node)
+count_lease(struct lbm_node *node)
 {
-    struct replication_log *s = &node->replication;
+    int64_t least = INT64_MAX, most = 0;
+    for (unsigned k = 0; k < copies_of(node); k++) {
+        const struct replication_log *s = &node->replication.log[k];
+        if (s->backup == LBM_NONE)
+            continue;
+        least = s->until_us < least ? s->until_us : least;
+        most = s->until_us > most ? s->until_us : most;
+    }
+    if (most > least && LBM_BUG(LEASE_OF_ONE))
+        least = most;
+    node->lease.until_us = least != INT64_MAX ? least : 0;
+}
+
+static void
+ask(struct lbm_node *node, struct replication_log *s)
+{
     Lbm__LeaseReq request = LBM__LEASE_REQ__INIT;
     request.sent_us = (uint64_t)node->now_us;
     request.repl_epoch = s->repl_epoch;
     /* Changes of this life must not hide that a disk went back: they would get the numbers of lost ones. */
-    request.seq = s->compared ? s->seq : s->start_seq;
+    request.seq = s->compared ? node->replication.seq : node->replication.start_seq;
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_LEASE_REQ;
     message.lease_req = &request;
     lbm_core_send_now(node, s->backup, &message);
-    int is_well = s->known && node->lease.until_us > node->now_us;
+    int is_well = s->known && s->until_us > node->now_us;
     if (!is_well)
         lbm_log_fetch(node); /* the cluster may have gone on without this host, and nobody tell it */
-    node->lease.ask_us = node->now_us + (is_well ? LEASE_RENEW_US : LEASE_RETRY_US);
+    s->ask_us = node->now_us + (is_well ? LEASE_RENEW_US : LEASE_RETRY_US);
 }
 
 /* Nonzero if the backup is yet to acknowledge that the job's records are void. */
@@ -378,14 +447,13 @@ is_being_dropped(const struct replication_log *s, uint64_t job)
  * void: that life ended before the change that says so was acknowledged. This life has no such change to send
  * again, so it makes a new one, whatever the number of the last. */
 static void
-drop_unknown(struct lbm_node *node, const Lbm__Lease *lease)
+drop_unknown(struct lbm_node *node, const struct replication_log *s, const Lbm__Lease *lease)
 {
     if (!node->caught_up || node->replication.rolled_back)
         return;
     for (size_t i = 0; i < lease->n_unknown; i++)
         if (lbm_local_job(node, lease->unknown[i]) == NULL &&
-            lbm_view_job(&node->view, lease->unknown[i]) == NULL &&
-            !is_being_dropped(&node->replication, lease->unknown[i]))
+            lbm_view_job(&node->view, lease->unknown[i]) == NULL && !is_being_dropped(s, lease->unknown[i]))
             lbm_records_drop_job(node, lease->unknown[i]);
 }
 
@@ -393,30 +461,31 @@ void
 lbm_replication_on_lease(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__Lease *lease = message->lease;
-    struct replication_log *s = &node->replication;
-    if (message->src != s->backup || lease->repl_epoch != s->repl_epoch ||
-        (int64_t)lease->sent_us > node->now_us)
+    struct replication_log *s = log_to(node, message->src);
+    if (s == NULL || lease->repl_epoch != s->repl_epoch || (int64_t)lease->sent_us > node->now_us)
         return;
     if (lease->rolled_back && !LBM_BUG(IGNORE_ROLLED_BACK)) {
-        s->rolled_back = 1;
+        node->replication.rolled_back = 1;
         return;
     }
     if ((!s->known || lease->seq > s->acked))
-        heard_position(node, lease->seq);
+        heard_position(node, s, lease->seq);
     if (!s->known) { /* whatever was in progress on the connection before is lost */
-        s->known = s->compared = 1;
+        s->known = s->compared = node->replication.compared = 1;
         s->sent = s->acked;
         send_again(s);
     }
-    drop_unknown(node, lease);
+    drop_unknown(node, s, lease);
     int64_t from_us = node->now_us > (int64_t)lease->sent_us && LBM_BUG(LEASE_FROM_RECEIPT)
                           ? node->now_us
                           : (int64_t)lease->sent_us;
     /* A backup of another version may grant more: this host's next life would not wait for that. */
     int64_t until_us = from_us + (lease->lease_us < LEASE_US ? (int64_t)lease->lease_us : LEASE_US);
-    if (lease->lease_us != 0 && until_us > node->lease.until_us) {
+    if (lease->lease_us != 0 && until_us > s->until_us) {
         int began = node->lease.until_us <= node->now_us;
-        node->lease.until_us = until_us;
+        s->until_us = until_us;
+        count_lease(node);
+        began &= node->lease.until_us > node->now_us || copies_of(node) == 1;
         for (size_t i = 0; began && i < node->jobs.n; i++)
             lbm_application_ready(node, node->jobs.at[i]);
     }
@@ -426,12 +495,23 @@ lbm_replication_on_lease(struct lbm_node *node, const Lbm__Peer *message)
 /* ---- life ---------------------------------------------------------------------------------------------- */
 
 void
+lbm_replication_forget(struct lbm_node *node)
+{
+    for (unsigned k = 0; k < LBM_COPIES_MAX; k++)
+        lbm_vec_free(&node->replication.log[k].changes);
+    node->replication = (struct replication){0};
+    for (unsigned k = 0; k < LBM_COPIES_MAX; k++) {
+        node->replication.log[k].slot = k;
+        node->replication.log[k].backup = LBM_NONE;
+        node->replication.log[k].retry_us = INT64_MAX;
+    }
+}
+
+void
 lbm_replication_start(struct lbm_node *node, const struct lbm_recovered *recovered)
 {
-    struct replication_log *s = &node->replication;
-    s->backup = LBM_NONE;
-    s->seq = s->start_seq = recovered->seq;
-    s->retry_us = INT64_MAX;
+    lbm_replication_forget(node);
+    node->replication.seq = node->replication.start_seq = recovered->seq;
     node->lease.term = recovered->lease_term + 1;
     node->lease.told_us = -1;
     if (recovered->lease_us > node->now_us) {
@@ -462,9 +542,8 @@ withdraw(struct lbm_node *node)
 
 /* A life that begins does not know how far its backup got with what the life before changed together. */
 static void
-mark_shared(struct lbm_node *node)
+mark_shared(struct lbm_node *node, const struct replication_log *s)
 {
-    const struct replication_log *s = &node->replication;
     for (size_t i = s->head; i < s->changes.n;) {
         size_t end = together_end(s, i);
         for (size_t k = i; end - i > 1 && k < end; k++) {
@@ -477,50 +556,73 @@ mark_shared(struct lbm_node *node)
     }
 }
 
-/* A new backup has nothing of ours, and its word alone counts from now on. */
-void
-lbm_replication_view_changed(struct lbm_node *node)
+/* Nonzero if a backup may have granted something in this life. */
+static int
+has_had_backup(const struct lbm_node *node)
 {
-    struct replication_log *s = &node->replication;
-    const struct lbm_member *self = self_of(node);
-    if (self == NULL || self->incarnation != node->incarnation || !lbm_view_participates(self))
-        return;
-    if (self->backup == s->backup && self->backup_view == s->repl_epoch)
-        return;
-    int is_first = s->repl_epoch == 0; /* nothing was granted yet in this life */
-    s->backup = self->backup;
-    s->repl_epoch = self->backup_view;
+    for (unsigned k = 0; k < LBM_COPIES_MAX; k++)
+        if (node->replication.log[k].repl_epoch != 0)
+            return 1;
+    return 0;
+}
+
+/* Slot k has another backup, or none any more. Returns nonzero if so. */
+static int
+take_backup(struct lbm_node *node, const struct lbm_member *self, unsigned k)
+{
+    struct replication_log *s = &node->replication.log[k];
+    const struct lbm_backup *given = &self->backups[k];
+    if (given->host == s->backup && given->view == s->repl_epoch)
+        return 0;
+    int is_first = s->repl_epoch == 0;
+    s->backup = given->host;
+    s->repl_epoch = given->view;
     s->known = 0;
     if (s->acked != 0 && !LBM_BUG(KEEP_ACKS))
         s->acked = 0;
-    gather(node);
-    node->lease.until_us = 0;
+    s->until_us = 0;
+    s->ask_us = node->now_us;
+    count_acked(node);
+    gather(node, s);
     if (is_first)
-        mark_shared(node);
-    else
+        mark_shared(node, s);
+    return 1;
+}
+
+/* A new backup has nothing of ours, and its word counts from now on in place of the one before. */
+void
+lbm_replication_view_changed(struct lbm_node *node)
+{
+    const struct lbm_member *self = self_of(node);
+    if (self == NULL || self->incarnation != node->incarnation || !lbm_view_participates(self))
+        return;
+    int is_changed = 0, had_lease = has_had_backup(node);
+    for (unsigned k = 0; k < copies_of(node); k++)
+        is_changed |= take_backup(node, self, k);
+    count_lease(node);
+    if (is_changed && had_lease)
         withdraw(node);
-    node->lease.ask_us = node->now_us;
 }
 
 void
 lbm_replication_connected(struct lbm_node *node, uint32_t host)
 {
-    if (host != node->replication.backup)
+    struct replication_log *s = log_to(node, host);
+    if (s == NULL)
         return;
-    node->replication.known = 0;
-    node->lease.ask_us = node->now_us;
+    s->known = 0;
+    s->ask_us = node->now_us;
 }
 
 /* The backup has it all: let the log know (protocol.md section 4, INSYNC). */
 static void
-propose_insync(struct lbm_node *node)
+propose_insync(struct lbm_node *node, struct replication_log *s)
 {
-    struct replication_log *s = &node->replication;
     const struct lbm_member *self = self_of(node);
     int is_full = s->uncovered == 0 && (s->acked >= s->merged || LBM_BUG(INSYNC_BEFORE_MERGED));
-    if (self == NULL || self->insync || !s->known || self->backup_view != s->repl_epoch ||
-        node->now_us < s->insync_us || node->appends.n >= PROPOSALS_MAX ||
-        (!is_full && !LBM_BUG(INSYNC_TOO_EARLY)) ||
+    if (self == NULL || self->backups[s->slot].insync || !s->known ||
+        self->backups[s->slot].view != s->repl_epoch || node->now_us < s->insync_us ||
+        node->appends.n >= PROPOSALS_MAX || (!is_full && !LBM_BUG(INSYNC_TOO_EARLY)) ||
         (!lbm_local_takeovers_done(node) && !LBM_BUG(INSYNC_BEFORE_TAKEOVER)))
         return;
     /* An application that runs under a page of the life before may have it from another backup, who is the
@@ -541,29 +643,15 @@ propose_insync(struct lbm_node *node)
     lbm_log_append(node, &command);
 }
 
-void
-lbm_replication_timer(struct lbm_node *node)
+/* Send the backup in one slot what it lacks, and ask it for the lease. */
+static void
+tend(struct lbm_node *node, struct replication_log *s)
 {
-    struct replication_log *s = &node->replication;
-    struct lease *l = &node->lease;
-    if (l->fence_us != 0 && node->now_us >= l->fence_us) { /* nobody came back for what he held */
-        l->fence_us = 0;
-        lbm_application_lease_lapsed(node);
-    }
-    int is_over = l->old_us != 0 && l->old_us <= node->now_us;
-    l->old_us = is_over ? 0 : l->old_us;
-    if (l->until_us != 0 && l->until_us <= node->now_us) {
-        l->until_us = 0;
-        is_over = l->old_us == 0;
-    }
-    if (is_over && l->until_us == 0 && l->told_us <= node->now_us)
-        lbm_application_lease_lapsed(node); /* the page said so, even if this host is alone by now */
-    lbm_replication_lease_tell(node);
-    if (!lbm_local_is_alive(node))
-        return;
-    if (s->backup == LBM_NONE) {
+    if (s->backup == LBM_NONE) { /* as if it had what the others have */
         if (lbm_local_is_alone(node))
-            advance(node, s->seq);
+            advance(node, s, node->replication.seq);
+        else if (s->slot != 0 || lbm_local_has_backup(node))
+            advance(node, s, node->replication.acked);
         return;
     }
     if (node->now_us >= s->retry_us && lbm_membership_is_behind(node, s->backup)) {
@@ -573,26 +661,62 @@ lbm_replication_timer(struct lbm_node *node)
         send_again(s);
         s->sent = s->acked;
         s->known = 0; /* ask where it stands, rather than repeat what may not fit */
-        l->ask_us = node->now_us;
+        s->ask_us = node->now_us;
     }
-    if (node->now_us >= l->ask_us)
-        ask(node);
-    pump(node);
-    propose_insync(node);
+    if (node->now_us >= s->ask_us)
+        ask(node, s);
+    pump(node, s);
+    propose_insync(node, s);
+}
+
+/* What was granted ends. */
+static void
+look_at_lease(struct lbm_node *node)
+{
+    struct lease *l = &node->lease;
+    if (l->fence_us != 0 && node->now_us >= l->fence_us) { /* nobody came back for what he held */
+        l->fence_us = 0;
+        lbm_application_lease_lapsed(node);
+    }
+    int is_over = l->old_us != 0 && l->old_us <= node->now_us;
+    l->old_us = is_over ? 0 : l->old_us;
+    if (l->until_us != 0 && l->until_us <= node->now_us) {
+        for (unsigned k = 0; k < LBM_COPIES_MAX; k++) {
+            struct replication_log *s = &node->replication.log[k];
+            s->until_us = s->until_us <= node->now_us ? 0 : s->until_us;
+        }
+        l->until_us = 0;
+        is_over = l->old_us == 0;
+    }
+    if (is_over && l->until_us == 0 && l->told_us <= node->now_us)
+        lbm_application_lease_lapsed(node); /* the page said so, even if this host is alone by now */
+    lbm_replication_lease_tell(node);
+}
+
+void
+lbm_replication_timer(struct lbm_node *node)
+{
+    look_at_lease(node);
+    for (unsigned k = 0; k < copies_of(node) && lbm_local_is_alive(node); k++)
+        tend(node, &node->replication.log[k]);
 }
 
 int64_t
 lbm_replication_deadline(const struct lbm_node *node)
 {
-    const struct replication_log *s = &node->replication;
     const struct lease *l = &node->lease;
     int64_t when = INT64_MAX;
     if (l->fence_us != 0)
         when = l->fence_us;
-    if (s->backup == LBM_NONE || !lbm_local_is_alive(node))
+    if (!lbm_local_has_backup(node) || !lbm_local_is_alive(node))
         return when;
-    when = s->retry_us < when ? s->retry_us : when;
-    when = l->ask_us < when ? l->ask_us : when;
+    for (unsigned k = 0; k < copies_of(node); k++) {
+        const struct replication_log *s = &node->replication.log[k];
+        if (s->backup == LBM_NONE)
+            continue;
+        when = s->retry_us < when ? s->retry_us : when;
+        when = s->ask_us < when ? s->ask_us : when;
+    }
     when = l->old_us != 0 && l->old_us < when ? l->old_us : when;
     return l->until_us != 0 && l->until_us < when ? l->until_us : when;
 }

@@ -135,7 +135,8 @@ merge(struct lbm_node *node, const struct lbm_departed *gone)
     }
     if (replica != NULL && node->failed == LBM_OK)
         lbm_replication_replica_drop(node, replica);
-    node->replication.merged = node->replication.seq;
+    for (unsigned k = 0; k < LBM_COPIES_MAX; k++)
+        node->replication.log[k].merged = node->replication.seq;
     if (!LBM_BUG(TAKEOVER_IN_TWO))
         lbm_core_persist(node, op);
     lbm_core_persist_flush(node);
@@ -177,7 +178,7 @@ take_over_all(struct lbm_node *node)
         if (!lbm_local_inherits(node, gone) ||
             (node->now_us < lease_over_us(node, gone) && !LBM_BUG(SUCCESSOR_DOES_NOT_WAIT)))
             continue;
-        if (!node->replication.known && !lbm_local_is_alone(node))
+        if (!lbm_local_is_known(node) && !lbm_local_is_alone(node))
             continue; /* the backup has yet to say that this disk is not from the past */
         if (gone->taken_over || LBM_BUG(TAKE_OVER_WITHOUT_LOG))
             merge(node, gone);
@@ -213,8 +214,7 @@ reset(struct lbm_node *node, uint64_t incarnation)
     node->id_waits.n = 0;
     lbm_application_lease_lapsed(node);
     uint64_t cleared = node->persist_id;
-    lbm_vec_free(&node->replication.changes);
-    node->replication = (struct replication_log){.backup = LBM_NONE, .retry_us = INT64_MAX};
+    lbm_replication_forget(node);
     node->lease.until_us = 0;
     node->incarnation = incarnation;
     node->resetting = 1;
@@ -275,7 +275,7 @@ give_up(struct lbm_node *node)
                   "the database is older than what host %" PRIu32
                   " holds of it: this host gives up what it has and "
                   "joins again, empty",
-                  node->replication.backup);
+                  node->replication.log[0].backup);
     Lbm__Evict evict = LBM__EVICT__INIT;
     evict.host = node->host;
     evict.incarnation = node->incarnation;
@@ -363,7 +363,7 @@ lbm_replication_takeover_deadline(const struct lbm_node *node)
     for (size_t i = 0; lbm_local_is_alive(node) && i < node->view.departed.n; i++) {
         const struct lbm_departed *inherited = &node->view.departed.at[i];
         int waits =
-            lbm_local_inherits(node, inherited) && (node->replication.known || lbm_local_is_alone(node));
+            lbm_local_inherits(node, inherited) && (lbm_local_is_known(node) || lbm_local_is_alone(node));
         int64_t over_us = waits ? lease_over_us(node, inherited) : INT64_MAX;
         when = over_us < when ? over_us : when;
     }

@@ -31,17 +31,27 @@ struct unfitness {
     uint32_t by[CRITERIA];
 };
 
-/* What takes no look at links; BY_LINK and what follows are left 0. */
+static int
+are_together(const struct lbm_member *a, const struct lbm_member *b)
+{
+    return a->failure_domain[0] != '\0' && strcmp(a->failure_domain, b->failure_domain) == 0;
+}
+
+/* What takes no look at links; BY_LINK and what follows are left 0. The backups of a member should not fail
+ * together either. */
 static struct unfitness
-cheap_unfitness(const struct lbm_view *view, const struct lbm_member *owner,
+cheap_unfitness(const struct lbm_view *view, const struct lbm_member *owner, unsigned slot,
                 const struct lbm_host_place *backup)
 {
-    int together = owner->failure_domain[0] != '\0' &&
-                   strcmp(owner->failure_domain, view->members.at[backup->member].failure_domain) == 0;
-    return (struct unfitness){
-        {[BY_DRAINING] = (uint32_t)lbm_view_is_poor_backup(&view->members.at[backup->member]),
-         [BY_DOMAIN] = (uint32_t)together,
-         [BY_PRIMARIES] = backup->n_primaries}};
+    const struct lbm_member *candidate = &view->members.at[backup->member];
+    uint32_t together = (uint32_t)are_together(owner, candidate);
+    for (unsigned k = 0; k < view->copies; k++) {
+        const struct lbm_member *other = lbm_view_member(view, owner->backups[k].host);
+        together += k != slot && other != NULL && are_together(other, candidate);
+    }
+    return (struct unfitness){{[BY_DRAINING] = (uint32_t)lbm_view_is_poor_backup(candidate),
+                               [BY_DOMAIN] = together,
+                               [BY_PRIMARIES] = backup->n_primaries}};
 }
 
 static int
@@ -62,27 +72,46 @@ count_primary(struct lbm_view *view, uint32_t backup, uint32_t more)
     return lbm_view_touch(view, backup);
 }
 
-enum lbm_err
-lbm_view_set_backup(struct lbm_view *view, struct lbm_member *owner, uint32_t backup)
+const struct lbm_backup *
+lbm_view_backup_slot(const struct lbm_member *member, uint32_t host)
 {
-    if (count_primary(view, owner->backup, UINT32_MAX) != LBM_OK || count_primary(view, backup, 1) != LBM_OK)
-        return LBM_E_NOMEM;
-    owner->backup = view->place.at[owner->host].backup = backup;
-    return lbm_view_touch(view, owner->host);
+    for (unsigned k = 0; k < LBM_COPIES_MAX && host != LBM_NONE; k++)
+        if (member->backups[k].host == host)
+            return &member->backups[k];
+    return NULL;
+}
+
+int
+lbm_view_is_alone(const struct lbm_member *member)
+{
+    for (unsigned k = 0; k < LBM_COPIES_MAX; k++)
+        if (member->backups[k].host != LBM_NONE)
+            return 0;
+    return 1;
 }
 
 enum lbm_err
-lbm_view_give_backup(struct lbm_view *view, struct lbm_member *owner)
+lbm_view_set_backup(struct lbm_view *view, struct lbm_member *owner, unsigned slot, uint32_t backup)
+{
+    if (count_primary(view, owner->backups[slot].host, UINT32_MAX) != LBM_OK ||
+        count_primary(view, backup, 1) != LBM_OK)
+        return LBM_E_NOMEM;
+    owner->backups[slot].host = view->place.at[owner->host].backup[slot] = backup;
+    return lbm_view_touch(view, owner->host);
+}
+
+/* The fittest host that is not in another slot of the owner already, or LBM_NONE. */
+static uint32_t
+fittest(const struct lbm_view *view, const struct lbm_member *owner, unsigned slot)
 {
     uint32_t best = LBM_NONE;
     struct unfitness least = {{0}};
-    if (lbm_view_set_backup(view, owner, LBM_NONE) != LBM_OK)
-        return LBM_E_NOMEM;
     for (uint32_t host = 0; host < view->place.n; host++) {
         const struct lbm_host_place *place = &view->place.at[host];
-        if (host == owner->host || place->member == LBM_NONE || !lbm_state_participates(place->state))
+        if (host == owner->host || place->member == LBM_NONE || !lbm_state_participates(place->state) ||
+            lbm_view_backup_slot(owner, host) != NULL)
             continue;
-        struct unfitness fit = cheap_unfitness(view, owner, place);
+        struct unfitness fit = cheap_unfitness(view, owner, slot, place);
         int order = best != LBM_NONE ? compare_fitness(&fit, &least, 0, BY_LINK) : -1;
         if (order > 0)
             continue;
@@ -93,20 +122,46 @@ lbm_view_give_backup(struct lbm_view *view, struct lbm_member *owner)
             least = fit;
         }
     }
-    owner->backup_view = view->index + 1;
-    owner->insync = 0;
-    return lbm_view_set_backup(view, owner, best);
+    return best;
+}
+
+enum lbm_err
+lbm_view_give_backup(struct lbm_view *view, struct lbm_member *owner, unsigned slot)
+{
+    struct lbm_backup *backup = &owner->backups[slot];
+    int had_none = slot != 0 && backup->host == LBM_NONE && backup->view != 0;
+    if (lbm_view_set_backup(view, owner, slot, LBM_NONE) != LBM_OK)
+        return LBM_E_NOMEM;
+    uint32_t best = fittest(view, owner, slot);
+    if (had_none && best == LBM_NONE)
+        return LBM_OK; /* nothing changes */
+    backup->view = view->index + 1;
+    backup->insync = 0;
+    return lbm_view_set_backup(view, owner, slot, best);
+}
+
+enum lbm_err
+lbm_view_give_all_backups(struct lbm_view *view, struct lbm_member *owner)
+{
+    enum lbm_err err = LBM_OK;
+    for (unsigned k = 0; k < view->copies && err == LBM_OK; k++)
+        err = lbm_view_set_backup(view, owner, k, LBM_NONE);
+    for (unsigned k = 0; k < view->copies && err == LBM_OK; k++)
+        err = lbm_view_give_backup(view, owner, k);
+    return err;
 }
 
 enum lbm_err
 lbm_view_give_backups(struct lbm_view *view, uint32_t lost)
 {
-    for (uint32_t host = 0; host < view->place.n; host++) {
-        const struct lbm_host_place *place = &view->place.at[host];
-        if (place->member != LBM_NONE && place->backup == lost && lbm_state_participates(place->state) &&
-            lbm_view_give_backup(view, &view->members.at[place->member]) != LBM_OK)
-            return LBM_E_NOMEM;
-    }
+    for (uint32_t host = 0; host < view->place.n; host++)
+        for (unsigned k = 0; k < view->copies; k++) {
+            const struct lbm_host_place *place = &view->place.at[host];
+            if (place->member != LBM_NONE && place->backup[k] == lost &&
+                lbm_state_participates(place->state) &&
+                lbm_view_give_backup(view, &view->members.at[place->member], k) != LBM_OK)
+                return LBM_E_NOMEM;
+        }
     return LBM_OK;
 }
 
@@ -116,10 +171,24 @@ lbm_view_has_other_backup(const struct lbm_view *view, const struct lbm_member *
     for (uint32_t host = 0; host < view->place.n; host++) {
         const struct lbm_host_place *place = &view->place.at[host];
         if (host != member->host && place->member != LBM_NONE && lbm_state_participates(place->state) &&
+            lbm_view_backup_slot(member, host) == NULL &&
             !lbm_view_is_poor_backup(&view->members.at[place->member]))
             return 1;
     }
     return 0;
+}
+
+/* The slot, as of that view, whose backup should be another one; LBM_COPIES_MAX: none. */
+static unsigned
+poor_slot(const struct lbm_view *view, const struct lbm_member *member, uint64_t at)
+{
+    unsigned slot = 0;
+    for (; slot < view->copies; slot++) {
+        const struct lbm_member *backup = lbm_view_member(view, member->backups[slot].host);
+        if (backup != NULL && member->backups[slot].view == at && lbm_view_is_poor_backup(backup))
+            return slot;
+    }
+    return LBM_COPIES_MAX;
 }
 
 enum lbm_err
@@ -129,13 +198,13 @@ lbm_view_apply_change_backup(struct lbm_view *view, const Lbm__Command *command,
     struct lbm_member *member = lbm_view_member_named(view, change->host, change->incarnation, refusal);
     if (member == NULL)
         return LBM_OK;
-    const struct lbm_member *backup = lbm_view_member(view, member->backup);
+    unsigned slot = poor_slot(view, member, change->view);
     if (!lbm_view_participates(member))
         lbm_view_refuse_state(member, refusal);
-    else if (backup == NULL || member->backup_view != change->view || !lbm_view_is_poor_backup(backup))
+    else if (slot == LBM_COPIES_MAX)
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " has a backup that stays", member->host);
     else if (!lbm_view_has_other_backup(view, member))
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "nobody else could be the backup of host %" PRIu32,
                  member->host);
-    return refusal[0] != '\0' ? LBM_OK : lbm_view_give_backup(view, member);
+    return refusal[0] != '\0' ? LBM_OK : lbm_view_give_backup(view, member, slot);
 }

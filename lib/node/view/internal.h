@@ -34,12 +34,15 @@ enum lbm_err lbm_view_set_state(struct lbm_view *view, struct lbm_member *member
                                 enum lbm_member_state state) LBM_MUST_CHECK;
 /* ---- backups.c ---- */
 
-/* Another backup for a member, or LBM_NONE. Errors: LBM_E_NOMEM. */
-enum lbm_err lbm_view_set_backup(struct lbm_view *view, struct lbm_member *owner,
+/* Another backup in a slot of a member, or LBM_NONE. Errors: LBM_E_NOMEM. */
+enum lbm_err lbm_view_set_backup(struct lbm_view *view, struct lbm_member *owner, unsigned slot,
                                  uint32_t backup) LBM_MUST_CHECK;
-/* Give a member the fittest backup there is. Its replication log begins again: nothing is known to be there.
- * Errors: LBM_E_NOMEM. */
-enum lbm_err lbm_view_give_backup(struct lbm_view *view, struct lbm_member *owner) LBM_MUST_CHECK;
+/* Give a slot of a member the fittest backup there is. Its replication log begins again: nothing is known to
+ * be there. Errors: LBM_E_NOMEM. */
+enum lbm_err lbm_view_give_backup(struct lbm_view *view, struct lbm_member *owner,
+                                  unsigned slot) LBM_MUST_CHECK;
+/* The same for all slots. */
+enum lbm_err lbm_view_give_all_backups(struct lbm_view *view, struct lbm_member *owner) LBM_MUST_CHECK;
 /* New backups for all whose backup was that host, or LBM_NONE: who had none. Errors: LBM_E_NOMEM. */
 enum lbm_err lbm_view_give_backups(struct lbm_view *view, uint32_t lost) LBM_MUST_CHECK;
 /* Nonzero if others should keep no copies with a member: it drains, or is in maintenance. */

@@ -222,7 +222,7 @@ lbm_view_apply_join(struct lbm_view *view, const Lbm__Command *command, char *re
         member->drained = view->index + 1;
     if (lbm_view_set_state(view, member, join->drains ? LBM_MEMBER_DRAINING : LBM_MEMBER_JOINING) != LBM_OK)
         return LBM_E_NOMEM;
-    enum lbm_err err = lbm_view_give_backup(view, member);
+    enum lbm_err err = lbm_view_give_all_backups(view, member);
     return err == LBM_OK ? lbm_view_give_backups(view, LBM_NONE) : err; /* who was alone has somebody now */
 }
 
@@ -330,6 +330,58 @@ by_host_then_incarnation(const void *a, const void *b)
     return (x->incarnation > y->incarnation) - (x->incarnation < y->incarnation);
 }
 
+static int
+succeeds(const struct lbm_member *member, const struct lbm_departed *gone)
+{
+    return gone->evicted && gone->successor == member->host &&
+           gone->successor_incarnation == member->incarnation;
+}
+
+static int
+is_reserve(const struct lbm_member *member, const struct lbm_departed *gone)
+{
+    return gone->reserve == member->host && gone->reserve_incarnation == member->incarnation;
+}
+
+/* The other backup of a member that is evicted could take over as well, if it is in sync. */
+static void
+name_reserve(const struct lbm_view *view, const struct lbm_member *member, struct lbm_departed *gone)
+{
+    for (unsigned k = 0; k < view->copies; k++) {
+        const struct lbm_member *backup = lbm_view_member(view, member->backups[k].host);
+        if (backup == NULL || backup->host == gone->successor ||
+            (!member->backups[k].insync && !LBM_BUG(RESERVE_WITHOUT_INSYNC)))
+            continue;
+        gone->reserve = backup->host;
+        gone->reserve_incarnation = backup->incarnation;
+    }
+}
+
+/* A member goes: whom it was to take over the reserve takes over, and it is nobody's reserve any more. */
+static enum lbm_err
+pass_on(struct lbm_view *view, const struct lbm_member *member)
+{
+    for (size_t i = 0; i < view->departed.n; i++) {
+        struct lbm_departed *gone = &view->departed.at[i];
+        int is_passed = succeeds(member, gone) && gone->reserve != LBM_NONE &&
+                        (!gone->taken_over || LBM_BUG(RESERVE_AFTER_TAKE_OVER));
+        if (!is_passed && !is_reserve(member, gone))
+            continue;
+        if (is_passed) {
+            gone->taken_over = 0;
+            gone->successor = gone->reserve;
+            gone->successor_incarnation = gone->reserve_incarnation;
+            gone->passed = view->index + 1;
+            if (lbm_view_touch(view, gone->successor) != LBM_OK)
+                return LBM_E_NOMEM;
+        }
+        gone->reserve = LBM_NONE;
+        if (lbm_view_touch(view, gone->host) != LBM_OK)
+            return LBM_E_NOMEM;
+    }
+    return LBM_OK;
+}
+
 static enum lbm_err
 depart(struct lbm_view *view, struct lbm_member *member, int evicted)
 {
@@ -338,20 +390,28 @@ depart(struct lbm_view *view, struct lbm_member *member, int evicted)
                                 .view = view->index + 1,
                                 .evicted = evicted,
                                 .successor = LBM_NONE,
+                                .reserve = LBM_NONE,
                                 .was = member->state};
-    const struct lbm_member *successor = evicted ? lbm_view_member(view, member->backup) : NULL;
+    const struct lbm_member *successor =
+        evicted ? lbm_view_member(view, lbm_view_successor_of(view, member)) : NULL;
     if (successor != NULL) {
         gone.successor = successor->host;
         gone.successor_incarnation = successor->incarnation;
+        name_reserve(view, member, &gone);
     }
+    if (pass_on(view, member) != LBM_OK)
+        return LBM_E_NOMEM;
     if (lbm_vec_push(&view->departed, gone) != LBM_OK)
         return LBM_E_NOMEM;
     qsort(view->departed.at, view->departed.n, sizeof *view->departed.at, by_host_then_incarnation);
     int was_active = member->state == LBM_MEMBER_ACTIVE;
-    if (lbm_view_set_state(view, member, evicted ? LBM_MEMBER_EVICTED : LBM_MEMBER_LEFT) != LBM_OK ||
-        lbm_view_set_backup(view, member, LBM_NONE) != LBM_OK)
+    if (lbm_view_set_state(view, member, evicted ? LBM_MEMBER_EVICTED : LBM_MEMBER_LEFT) != LBM_OK)
         return LBM_E_NOMEM;
-    member->insync = 0;
+    for (unsigned k = 0; k < view->copies; k++) {
+        if (lbm_view_set_backup(view, member, k, LBM_NONE) != LBM_OK)
+            return LBM_E_NOMEM;
+        member->backups[k].insync = 0;
+    }
     enum lbm_err err = lbm_view_give_backups(view, member->host);
     if (err == LBM_OK && was_active) /* else it stays what it was to the host graph: between others */
         lbm_view_derive(view);
@@ -373,19 +433,12 @@ primary_of_one_that_leaves(const struct lbm_view *view, const struct lbm_member 
 {
     for (uint32_t host = 0; host < view->place.n; host++) {
         const struct lbm_host_place *place = &view->place.at[host];
-        if (place->member != LBM_NONE && place->backup == member->host &&
-            lbm_state_participates(place->state) &&
+        if (place->member != LBM_NONE && lbm_state_participates(place->state) &&
+            lbm_view_backup_slot(&view->members.at[place->member], member->host) != NULL &&
             lbm_view_has_other_backup(view, &view->members.at[place->member]))
             return host;
     }
     return LBM_NONE;
-}
-
-static int
-succeeds(const struct lbm_member *member, const struct lbm_departed *gone)
-{
-    return gone->evicted && gone->successor == member->host &&
-           gone->successor_incarnation == member->incarnation;
 }
 
 /* Was this member made a successor after `known`, or has it yet to take over? What it said before is stale.
@@ -395,21 +448,73 @@ inherits_since(const struct lbm_view *view, const struct lbm_member *member, uin
 {
     for (size_t i = 0; i < view->departed.n; i++) {
         const struct lbm_departed *gone = &view->departed.at[i];
-        if (succeeds(member, gone) && (gone->view > known || !gone->taken_over) &&
+        if (succeeds(member, gone) && (gone->view > known || gone->passed > known || !gone->taken_over) &&
             !LBM_BUG(STALE_WORD_OF_SUCCESSOR))
             return 1;
     }
     return 0;
 }
 
+/* Has it yet to take over a host from which nobody else could? */
+static int
+is_needed(const struct lbm_view *view, const struct lbm_member *member)
+{
+    for (size_t i = 0; i < view->departed.n; i++) {
+        const struct lbm_departed *gone = &view->departed.at[i];
+        if (succeeds(member, gone) && !gone->taken_over && gone->reserve == LBM_NONE &&
+            !LBM_BUG(SUCCESSOR_STAYS_INSYNC))
+            return 1;
+    }
+    return 0;
+}
+
+int
+lbm_view_slot_in_sync(const struct lbm_view *view, const struct lbm_member *member, unsigned slot)
+{
+    return member->backups[slot].insync && !is_needed(view, member);
+}
+
 int
 lbm_view_in_sync(const struct lbm_view *view, const struct lbm_member *member)
 {
-    int is_in_sync = member->insync;
-    for (size_t i = 0; is_in_sync && i < view->departed.n; i++)
-        is_in_sync = !succeeds(member, &view->departed.at[i]) || view->departed.at[i].taken_over ||
-                     LBM_BUG(SUCCESSOR_STAYS_INSYNC);
-    return is_in_sync;
+    int is_in_sync = 0;
+    for (unsigned k = 0; k < view->copies; k++)
+        is_in_sync |= member->backups[k].insync;
+    return is_in_sync && !is_needed(view, member);
+}
+
+int
+lbm_view_all_in_sync(const struct lbm_view *view, const struct lbm_member *member)
+{
+    for (unsigned k = 0; k < view->copies; k++)
+        if (member->backups[k].host != LBM_NONE && !member->backups[k].insync)
+            return 0;
+    return lbm_view_in_sync(view, member);
+}
+
+uint32_t
+lbm_view_successor_of(const struct lbm_view *view, const struct lbm_member *member)
+{
+    uint32_t first = LBM_NONE;
+    for (unsigned k = 0; k < view->copies; k++) {
+        const struct lbm_member *backup = lbm_view_member(view, member->backups[k].host);
+        if (backup == NULL || !lbm_view_participates(backup))
+            continue;
+        if (member->backups[k].insync || LBM_BUG(SUCCESSOR_WITHOUT_INSYNC))
+            return backup->host;
+        first = first == LBM_NONE ? backup->host : first;
+    }
+    return first;
+}
+
+/* A host that is evicted, and not taken over, whose other copy this member keeps; or LBM_NONE. */
+static uint32_t
+kept_in_reserve(const struct lbm_view *view, const struct lbm_member *member)
+{
+    for (size_t i = 0; i < view->departed.n; i++)
+        if (is_reserve(member, &view->departed.at[i]))
+            return view->departed.at[i].host;
+    return LBM_NONE;
 }
 
 enum lbm_err
@@ -436,6 +541,14 @@ lbm_view_apply_leave(struct lbm_view *view, const Lbm__Command *command, char *r
     if (primary != LBM_NONE) {
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " has nobody else to keep its copy yet",
                  primary);
+        return LBM_OK;
+    }
+    uint32_t kept = kept_in_reserve(view, member);
+    if (kept != LBM_NONE) {
+        snprintf(refusal, LBM_DIAG_TEXT_MAX,
+                 "host %" PRIu32 " keeps a copy of host %" PRIu32 " until that is "
+                 "taken over",
+                 member->host, kept);
         return LBM_OK;
     }
     if (inherits_since(view, member, command->leave->known) && !LBM_BUG(LEAVE_WITH_INHERITANCE)) {
@@ -502,7 +615,7 @@ lbm_view_apply_evict(struct lbm_view *view, const Lbm__Command *command, char *r
         return LBM_OK;
     if (member->state == LBM_MEMBER_EVICTED && evict->lost)
         return give_up_evicted(view, member, refusal);
-    struct lbm_member *successor = lbm_view_member_of(view, member->backup);
+    struct lbm_member *successor = lbm_view_member_of(view, lbm_view_successor_of(view, member));
     if (!lbm_view_participates(member))
         lbm_view_refuse_state(member, refusal);
     else if (!view->external && view->leader == member->host)
@@ -557,7 +670,10 @@ lbm_view_apply_take_over(struct lbm_view *view, const Lbm__Command *command, cha
         return LBM_OK;
     gone->taken_over = 1;
     if (!LBM_BUG(SUCCESSOR_STAYS_INSYNC))
-        successor->insync = 0; /* until it has replicated what it inherits */
+        for (unsigned k = 0; k < view->copies; k++)
+            successor->backups[k].insync = 0; /* until it has replicated what it inherits */
+    if (!LBM_BUG(RESERVE_AFTER_TAKE_OVER))
+        gone->reserve = LBM_NONE;
     move_coordinators(view, take_over->host, take_over->successor);
     return lbm_view_touch(view, successor->host) == LBM_OK ? lbm_view_touch(view, take_over->host)
                                                            : LBM_E_NOMEM;
@@ -581,7 +697,7 @@ lbm_view_apply_rejoin(struct lbm_view *view, const Lbm__Command *command, char *
     size_t at = (size_t)(gone - view->departed.at);
     memmove(gone, gone + 1, (view->departed.n - at - 1) * sizeof *gone);
     view->departed.n--;
-    if (lbm_view_give_backup(view, member) != LBM_OK || lbm_view_give_backups(view, LBM_NONE) != LBM_OK)
+    if (lbm_view_give_all_backups(view, member) != LBM_OK || lbm_view_give_backups(view, LBM_NONE) != LBM_OK)
         return LBM_E_NOMEM;
     lbm_view_derive(view);
     return LBM_OK;
@@ -594,14 +710,19 @@ lbm_view_apply_in_sync(struct lbm_view *view, const Lbm__Command *command, char 
     struct lbm_member *member = lbm_view_member_named(view, in_sync->host, in_sync->incarnation, refusal);
     if (member == NULL)
         return LBM_OK;
+    unsigned slot = 0;
+    while (slot < LBM_COPIES_MAX &&
+           (member->backups[slot].host != in_sync->backup || member->backups[slot].view != in_sync->view))
+        slot++;
+    if (slot == LBM_COPIES_MAX && LBM_BUG(INSYNC_OF_OLD_BACKUP))
+        slot = 0;
     if (!lbm_view_participates(member))
         lbm_view_refuse_state(member, refusal);
-    else if ((member->backup != in_sync->backup || member->backup_view != in_sync->view) &&
-             !LBM_BUG(INSYNC_OF_OLD_BACKUP))
+    else if (slot == LBM_COPIES_MAX)
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " has another backup by now", member->host);
     else if (inherits_since(view, member, in_sync->known))
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " has inherited something since", member->host);
     else
-        member->insync = 1;
+        member->backups[slot].insync = 1;
     return lbm_view_touch(view, in_sync->host);
 }

@@ -122,7 +122,8 @@ static enum lbm_err
 reserve_place(struct lbm_view *view, uint32_t host)
 {
     while (view->place.n <= host) {
-        struct lbm_host_place nowhere = {.member = LBM_NONE, .number = LBM_NONE, .backup = LBM_NONE};
+        struct lbm_host_place nowhere = {
+            .member = LBM_NONE, .number = LBM_NONE, .backup = {LBM_NONE, LBM_NONE}};
         if (lbm_vec_push(&view->place, nowhere) != LBM_OK)
             return LBM_E_NOMEM;
     }
@@ -148,7 +149,8 @@ lbm_view_add_member(struct lbm_view *view, uint32_t host, const char *name, stru
         view->members.at[at] = view->members.at[at - 1];
         view->place.at[view->members.at[at].host].member = (uint32_t)at;
     }
-    view->members.at[at] = (struct lbm_member){.host = host, .backup = LBM_NONE, .since = view->index + 1};
+    view->members.at[at] = (struct lbm_member){
+        .host = host, .backups = {{.host = LBM_NONE}, {.host = LBM_NONE}}, .since = view->index + 1};
     snprintf(view->members.at[at].name, sizeof view->members.at[at].name, "%s", name);
     view->place.at[host].member = (uint32_t)at;
     view->place.at[host].name_hash = lbm_view_name_hash(name);
@@ -204,11 +206,13 @@ lbm_view_index(struct lbm_view *view)
         struct lbm_host_place *place = &view->place.at[member->host];
         place->member = (uint32_t)i;
         place->name_hash = lbm_view_name_hash(member->name);
-        place->backup = member->backup;
+        for (unsigned k = 0; k < LBM_COPIES_MAX; k++)
+            place->backup[k] = member->backups[k].host;
         err = lbm_view_number_active(view, member);
     }
     for (size_t i = 0; err == LBM_OK && i < view->members.n; i++)
-        if (lbm_view_member(view, view->members.at[i].backup) != NULL)
-            view->place.at[view->members.at[i].backup].n_primaries++;
+        for (unsigned k = 0; k < LBM_COPIES_MAX; k++)
+            if (lbm_view_member(view, view->members.at[i].backups[k].host) != NULL)
+                view->place.at[view->members.at[i].backups[k].host].n_primaries++;
     return err;
 }

@@ -31,14 +31,19 @@ LBM_NUMBERS_FIT(LBM_MEMBER_STATE_LIST, LBM_MEMBER_STATE_COUNT);
 /* Returns the name of the state of a member; static. */
 const char *lbm_member_state_name(enum lbm_member_state state);
 
+/* A slot for a backup of a member; each has a replication log and a lease of its own. */
+struct lbm_backup {
+    uint32_t host; /* who keeps a replica, or LBM_NONE: nobody could */
+    uint64_t view; /* index at which it was given that backup: epoch of the replication log to it */
+    int insync;    /* nonzero: that backup holds a full copy; see lbm_view_in_sync() */
+};
+
 struct lbm_member {
     uint32_t host;
     enum lbm_member_state state;
     uint64_t incarnation;
-    uint32_t backup;      /* who keeps its replica, or LBM_NONE: nobody could */
-    uint64_t backup_view; /* index at which it was given that backup: epoch of the replication log to it */
-    int insync;           /* nonzero: the backup holds a full copy; see lbm_view_in_sync() */
-    uint64_t drained;     /* DRAINING: index of the entry since which it is */
+    struct lbm_backup backups[LBM_COPIES_MAX]; /* no host twice; above the view's copies: LBM_NONE */
+    uint64_t drained;                          /* DRAINING: index of the entry since which it is */
     uint64_t
         maintenance_us; /* it is away for a planned time, so long; 0: it is not, and what follows is void */
     uint64_t maintenance_view; /* index of the entry since which it is */
@@ -63,10 +68,10 @@ struct lbm_member {
 
 /* Where a host id is found, and what is asked of all members at once, in little memory. */
 struct lbm_host_place {
-    uint32_t member;      /* in members, or LBM_NONE: then the rest is void */
-    uint32_t number;      /* among the ACTIVE ones, or LBM_NONE */
-    uint32_t backup;      /* the member's */
-    uint32_t n_primaries; /* members whose backup it is */
+    uint32_t member;                 /* in members, or LBM_NONE: then the rest is void */
+    uint32_t number;                 /* among the ACTIVE ones, or LBM_NONE */
+    uint32_t backup[LBM_COPIES_MAX]; /* the member's */
+    uint32_t n_primaries;            /* members whose backup it is */
     uint32_t name_hash;
     enum lbm_member_state state; /* the member's */
 };
@@ -81,6 +86,10 @@ struct lbm_departed {
     uint64_t successor_incarnation;
     int taken_over; /* nonzero: the successor has taken over, the host cannot come back with what it had */
     enum lbm_member_state was; /* before it went */
+    uint32_t reserve; /* its other backup, which is the successor if that one goes before it has taken over;
+                         LBM_NONE: there is none */
+    uint64_t reserve_incarnation;
+    uint64_t passed; /* index of the entry by which that happened; 0: it did not */
 };
 
 /* The load policy of a job and its parameters, the same for all hosts. */
@@ -185,6 +194,7 @@ struct lbm_view {
     uint32_t protocol;            /* that the cluster speaks: all members do */
     /* Links follow from round-trip times, which cost 1 for so long; 0: they are declared. */
     uint32_t hop_us;
+    uint32_t copies;                       /* backups of a member */
     LBM_VEC(struct lbm_member) members;    /* by host id */
     LBM_VEC(struct lbm_job_entry) jobs;    /* in order of creation */
     LBM_VEC(uint32_t) active;              /* ids of the ACTIVE members, ascending */
@@ -270,9 +280,19 @@ int lbm_view_has_gone(const struct lbm_view *view, const struct lbm_member *memb
  * DRAINING. */
 int lbm_view_participates(const struct lbm_member *member);
 
-/* Nonzero if the backup of that member holds all that it answers for: a full copy of the member, which has no
- * evicted host to take over. Only then it can be evicted without a loss. */
+/* Nonzero if a backup of that member holds all that it answers for: a full copy of the member, which has no
+ * evicted host to take over that no other host could. Only then it can be evicted without a loss. */
 int lbm_view_in_sync(const struct lbm_view *view, const struct lbm_member *member);
+/* The same of the backup in one slot. */
+int lbm_view_slot_in_sync(const struct lbm_view *view, const struct lbm_member *member, unsigned slot);
+/* Nonzero if there is a backup, and all that there are are in sync. */
+int lbm_view_all_in_sync(const struct lbm_view *view, const struct lbm_member *member);
+/* Who would take over from that member: the first backup in sync, else the first there is; or LBM_NONE. */
+uint32_t lbm_view_successor_of(const struct lbm_view *view, const struct lbm_member *member);
+/* The slot of a member in which that host is its backup, or NULL. */
+const struct lbm_backup *lbm_view_backup_slot(const struct lbm_member *member, uint32_t host);
+/* Nonzero if nobody is the member's backup. */
+int lbm_view_is_alone(const struct lbm_member *member);
 
 /* The most capacity that a host gets by its own word: LBM_CAPACITY_RATIO_MAX times the median of the other
  * members that take part, or no limit with fewer than LBM_CAPACITY_OTHERS_MIN of these. An operator's word

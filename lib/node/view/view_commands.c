@@ -27,6 +27,7 @@ apply_found(struct lbm_view *view, const Lbm__Command *command, char *refusal)
     view->m = found->dimensions == 3 ? 3 : 2;
     view->hop_us = found->hop_us;
     view->protocol = found->protocol != 0 ? found->protocol : 1;
+    view->copies = found->copies == 2 ? 2 : 1;
     snprintf(view->cluster_name, sizeof view->cluster_name, "%s", found->name);
     return LBM_OK;
 }

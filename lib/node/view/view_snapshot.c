@@ -103,9 +103,12 @@ draft_member(const struct lbm_member *member, unsigned m, uint32_t **place)
     to.n_site = m;
     to.announced_address = (char *)member->announced_address;
     to.announced_capacity = member->announced_capacity;
-    to.backup = member->backup;
-    to.backup_view = member->backup_view;
-    to.insync = member->insync != 0;
+    to.backup = member->backups[0].host;
+    to.backup_view = member->backups[0].view;
+    to.insync = member->backups[0].insync != 0;
+    to.second_backup = member->backups[1].host != LBM_NONE ? 1 + member->backups[1].host : 0;
+    to.second_backup_view = member->backups[1].view;
+    to.second_insync = member->backups[1].insync != 0;
     to.drained = member->drained;
     to.protocol = member->protocol;
     to.maintenance_us = member->maintenance_us;
@@ -132,6 +135,9 @@ draft_departed(const struct lbm_departed *gone)
     to.successor_incarnation = gone->successor_incarnation;
     to.taken_over = gone->taken_over != 0;
     to.was = (uint32_t)gone->was;
+    to.reserve = gone->reserve != LBM_NONE ? 1 + gone->reserve : 0;
+    to.reserve_incarnation = gone->reserve_incarnation;
+    to.passed = gone->passed;
     return to;
 }
 
@@ -195,6 +201,7 @@ draft_fill(const struct lbm_view *view, struct draft *draft)
     to->external = view->external != 0;
     to->dimensions = view->m;
     to->hop_us = view->hop_us;
+    to->copies = view->copies > 1 ? view->copies : 0; /* as before there could be two */
     to->topology = view->topology;
     to->chain = view->chain;
     for (size_t i = 0; i < view->members.n; i++) {
@@ -308,9 +315,9 @@ take_member(struct lbm_view *view, const Lbm__SnapshotMember *from, struct lbm_d
                                .state = (enum lbm_member_state)from->state,
                                .capacity = from->capacity,
                                .announced_capacity = from->announced_capacity,
-                               .backup = from->backup,
-                               .backup_view = from->backup_view,
-                               .insync = (int)from->insync,
+                               .backups = {{from->backup, from->backup_view, (int)from->insync},
+                                           {from->second_backup != 0 ? from->second_backup - 1 : LBM_NONE,
+                                            from->second_backup_view, (int)from->second_insync}},
                                .drained = from->drained,
                                .protocol = from->protocol != 0 ? from->protocol : 1,
                                .maintenance_us = from->maintenance_us,
@@ -349,7 +356,10 @@ take_departed(struct lbm_view *view, const Lbm__SnapshotDeparted *from, struct l
                                 .successor = from->successor,
                                 .successor_incarnation = from->successor_incarnation,
                                 .taken_over = (int)from->taken_over,
-                                .was = (enum lbm_member_state)from->was};
+                                .was = (enum lbm_member_state)from->was,
+                                .reserve = from->reserve != 0 ? from->reserve - 1 : LBM_NONE,
+                                .reserve_incarnation = from->reserve_incarnation,
+                                .passed = from->passed};
     return lbm_vec_push(&view->departed, gone);
 }
 
@@ -418,6 +428,7 @@ take_snapshot(struct lbm_view *view, const Lbm__Snapshot *from, struct lbm_diag 
     view->external = (int)from->external;
     view->m = from->dimensions;
     view->hop_us = from->hop_us;
+    view->copies = from->copies == 2 ? 2 : 1;
     view->topology = from->topology;
     view->chain = from->chain;
     snprintf(view->cluster_name, sizeof view->cluster_name, "%s", from->name);

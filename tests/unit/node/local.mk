@@ -1,5 +1,5 @@
 # tests/unit/node
-unit_node_short_tests = tests/unit/node/test_admin tests/unit/node/test_starts \
+unit_node_short_tests = tests/unit/node/test_admin tests/unit/node/test_copies tests/unit/node/test_starts \
 	tests/unit/node/test_remap tests/unit/node/test_diffuse tests/unit/node/test_tree tests/unit/node/test_edges \
 	tests/unit/node/test_evictions tests/unit/node/test_ghosts tests/unit/node/test_handoff tests/unit/node/test_history \
 	tests/unit/node/test_ingest tests/unit/node/test_liar tests/unit/node/test_ensemble \
@@ -18,6 +18,10 @@ tests_unit_node_test_view_SOURCES = tests/unit/node/test_view.c tests/unit/node/
 	tests/unit/node/view_fixture.h
 tests_unit_node_test_view_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
 tests_unit_node_test_view_LDADD = $(tests_unit_node_test_node_LDADD)
+tests_unit_node_test_copies_SOURCES = tests/unit/node/test_copies.c tests/unit/node/view_fixture.c \
+	tests/unit/node/view_fixture.h
+tests_unit_node_test_copies_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
+tests_unit_node_test_copies_LDADD = $(tests_unit_node_test_node_LDADD)
 tests_unit_node_test_view_sites_SOURCES = tests/unit/node/test_view_sites.c tests/unit/node/view_fixture.c \
 	tests/unit/node/view_fixture.h
 tests_unit_node_test_view_sites_CFLAGS = $(tests_unit_node_test_node_CFLAGS)

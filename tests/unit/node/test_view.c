@@ -374,8 +374,8 @@ in_sync(struct lbm_view *view, uint32_t host)
     Lbm__InSync in_sync = LBM__IN_SYNC__INIT;
     in_sync.host = host;
     in_sync.incarnation = member->incarnation;
-    in_sync.backup = member->backup;
-    in_sync.view = member->backup_view;
+    in_sync.backup = member->backups[0].host;
+    in_sync.view = member->backups[0].view;
     in_sync.known = view->index;
     Lbm__Command command = LBM__COMMAND__INIT;
     command.what_case = LBM__COMMAND__WHAT_IN_SYNC;
@@ -433,11 +433,11 @@ three_in_sync_and_one_evicted(struct lbm_view *view)
     in_sync(view, 0);
     in_sync(view, 3);
     in_sync(view, 7);
-    struct succession who = {3, lbm_view_member(view, 3)->backup};
-    if (lbm_view_member(view, who.successor)->backup == 3)
-        who = (struct succession){7, lbm_view_member(view, 7)->backup};
+    struct succession who = {3, lbm_view_member(view, 3)->backups[0].host};
+    if (lbm_view_member(view, who.successor)->backups[0].host == 3)
+        who = (struct succession){7, lbm_view_member(view, 7)->backups[0].host};
     const struct lbm_member *successor = lbm_view_member(view, who.successor);
-    assert_int_not_equal(successor->backup, who.host);
+    assert_int_not_equal(successor->backups[0].host, who.host);
     assert_true(lbm_view_in_sync(view, successor));
     evict(view, who.host, "");
     assert_false(lbm_view_in_sync(view, successor));

@@ -119,8 +119,8 @@ draw_loss(struct random_command *r, const struct lbm_view *view, uint32_t host, 
     r->in_sync = (Lbm__InSync)LBM__IN_SYNC__INIT;
     r->in_sync.host = host;
     r->in_sync.incarnation = incarnation_of(view, host, rng);
-    r->in_sync.backup = member != NULL ? member->backup : 0;
-    r->in_sync.view = member != NULL ? member->backup_view : 0;
+    r->in_sync.backup = member != NULL ? member->backups[0].host : 0;
+    r->in_sync.view = member != NULL ? member->backups[0].view : 0;
     r->change_backup = (Lbm__ChangeBackup)LBM__CHANGE_BACKUP__INIT;
     r->change_backup.host = host;
     r->change_backup.incarnation = r->in_sync.incarnation;
@@ -316,7 +316,7 @@ make_chain(struct lbm_view *view, uint32_t n)
                                     .n_announced_links = 1,
                                     .links = lbm_copy(&link, 1, sizeof link),
                                     .announced_links = lbm_copy(&link, 1, sizeof link),
-                                    .backup = LBM_NONE};
+                                    .backups = {{.host = LBM_NONE}, {.host = LBM_NONE}}};
         snprintf(member.name, sizeof member.name, "h%u", host);
         snprintf(member.address, sizeof member.address, "127.0.0.1:7000");
         snprintf(member.announced_address, sizeof member.announced_address, "127.0.0.1:7000");

@@ -129,9 +129,9 @@ both_in_sync(struct disks *s)
     s->check.was_alone = 0;
     for (uint32_t p = 0; p < 2; p++) {
         struct lbm_member *member = &s->check.view.members.at[p];
-        assert_int_equal(member->backup, 1 - p);
-        member->backup_view = 4;
-        member->insync = 1;
+        assert_int_equal(member->backups[0].host, 1 - p);
+        member->backups[0].view = 4;
+        member->backups[0].insync = 1;
     }
 }
 
@@ -201,7 +201,7 @@ a_replica_of_an_earlier_log_does_not_count(void **state)
     struct disks s;
     disks_begin(&s);
     copied_and_in_sync(&s);
-    s.check.view.members.at[0].backup_view = 5;
+    s.check.view.members.at[0].backups[0].view = 5;
     check_all_losses(&s.check);
     assert_string_equal(s.check.invariant, "I10");
     disks_end(&s);
