@@ -247,7 +247,14 @@ run_alone(struct image *image)
                 around[n++] = (struct lbmap_neighbour){r - 1, 1, now + (r - 1) * bytes, bytes};
             if (r + 1 < h)
                 around[n++] = (struct lbmap_neighbour){r + 1, 1, now + (r + 1) * bytes, bytes};
-            thin(image, &(struct lbmap_step){r, s, now + r * bytes, bytes, around, n}, next + r * bytes);
+            thin(image,
+                 &(struct lbmap_step){.vertex = r,
+                                      .step = s,
+                                      .state = now + r * bytes,
+                                      .size = bytes,
+                                      .neighbour = around,
+                                      .degree = n},
+                 next + r * bytes);
         }
         uint8_t *swap = now;
         now = next;

@@ -277,7 +277,14 @@ run_alone(struct ocean *o)
             uint32_t north = (r + o->height - 1) % o->height, south = (r + 1) % o->height;
             const struct lbmap_neighbour around[2] = {{north, 1, now + north * bytes, bytes},
                                                       {south, 1, now + south * bytes, bytes}};
-            compute(o, &(struct lbmap_step){r, s, now + r * bytes, bytes, around, 2}, next + r * bytes);
+            compute(o,
+                    &(struct lbmap_step){.vertex = r,
+                                         .step = s,
+                                         .state = now + r * bytes,
+                                         .size = bytes,
+                                         .neighbour = around,
+                                         .degree = 2},
+                    next + r * bytes);
         }
         char *swap = now;
         now = next;
