@@ -46,8 +46,8 @@ struct client {
     int busy;       /* it has much to read, and is not listened to meanwhile */
     size_t sent;    /* since it was last said that it has read all */
     uint64_t put;   /* bytes so far */
-    uint64_t taken; /* of these, those that had left at the last look */
-    int had_some;   /* others had not */
+    uint64_t seen;  /* of these, those that there were at the last look */
+    uint64_t taken; /* of those, the ones that had left by then */
     enum fate fate;
     struct event *gone; /* once it is CLOSED */
     struct lbm_frames frames;
@@ -419,9 +419,11 @@ lbm_control_look(struct lbm_control *control)
             continue;
         size_t left = lbm_frames_queued(c->frames.bev);
         uint64_t taken = c->put > left ? c->put - left : 0;
-        int is_slow = c->had_some && left != 0 && taken - c->taken < LBM_CLIENT_LEAST;
+        /* Of what was there at the last look something is there still: not that new bytes are on their way.
+         */
+        int is_slow = taken < c->seen && taken - c->taken < LBM_CLIENT_LEAST;
         c->taken = taken;
-        c->had_some = left != 0;
+        c->seen = c->put;
         if (!is_slow)
             continue;
         lbm_log_limited(&control->cut_lines, LBM_NOTE_WARNING,

@@ -74,7 +74,7 @@ void lbm_control_reply(struct lbm_control *control, uint64_t client, uint8_t *fr
 /* Processes at the other ends that are on this machine.  Out: pid [at most max]. Value: how many. */
 size_t lbm_control_processes(const struct lbm_control *control, pid_t *pid, size_t max);
 
-/* Cut off who has had answers to read since the last look and has read less than LBM_CLIENT_LEAST. Called
+/* Cut off who has not read all answers of the last look yet, and less than LBM_CLIENT_LEAST since. Called
  * every LBM_CLIENT_STALL_S; tests call it themselves. */
 void lbm_control_look(struct lbm_control *control);
 

@@ -24,6 +24,7 @@ heat() {
     ) 2>/dev/null &
     worker_pid[$1]=$!
 }
+serves() { [ "$(ask "$1" status --json | sed -n 's/.*"applications": *\([0-9]*\).*/\1/p')" -ge 1 ]; }
 runs_still() { kill -0 "$(cat "$scratch/pid.$1")" 2>/dev/null; }
 kill_program() {
     kill -KILL "$(cat "$scratch/pid.$1")"
@@ -61,6 +62,7 @@ run() {
         rm -f "$scratch/status.$host"
         heat "$host"
     done
+    until_true 30 "run $1: the program of host $first serves" serves "$first"
     expect "run $1: the daemon of host $first dies" "$lbctl" -q cluster kill "$first" --dir "$dir"
     expect "run $1: and is started again" "$lbctl" -q cluster up --dir "$dir" --daemon "$daemon"
     expect "run $1: a host joins" "$lbctl" -q cluster add --link "0,1" --dir "$dir" --daemon "$daemon"

@@ -477,6 +477,34 @@ a_client_that_reads_drops_is_cut_off(void **state)
     close(reads);
 }
 
+/* Each look finds bytes that have just been put: that it has yet to get these says nothing of the client. */
+static void
+a_client_that_has_read_what_was_there_before_stays(void **state)
+{
+    struct fixture *f = *state;
+    const struct timeval moment = {.tv_usec = 20000};
+    int reads = client_of(f);
+    f->replies = 1;
+    ask(reads, 1);
+    UNTIL(f, f->requests == 1);
+    Lbm__Response *message = answer(f, reads);
+    assert_non_null(message);
+    lbm__response__free_unpacked(message, NULL);
+    for (int look = 0; look < 4; look++) {
+        char bytes[8];
+        uint8_t *frame = calloc(1, sizeof bytes);
+        assert_non_null(frame);
+        frame[0] = sizeof bytes - LBM_FRAME_HEADER;
+        lbm_control_reply(f->control, f->last_client, frame, sizeof bytes);
+        lbm_control_look(f->control);
+        event_base_loopexit(f->base, &moment);
+        event_base_dispatch(f->base);
+        assert_int_equal(recv(reads, bytes, sizeof bytes, MSG_DONTWAIT), sizeof bytes);
+    }
+    assert_int_equal(f->gone, 0);
+    close(reads);
+}
+
 /* What others cause is written some times, then counted. */
 static void
 lines_of_one_kind_are_limited(void **state)
@@ -659,6 +687,7 @@ main(void)
         TEST(too_many_clients_are_turned_away_with_a_reason),
         TEST(a_client_that_does_not_read_is_cut_off),
         TEST(a_client_that_reads_drops_is_cut_off),
+        TEST(a_client_that_has_read_what_was_there_before_stays),
         TEST(lines_of_one_kind_are_limited),
         TEST(large_answers_reach_a_client_that_reads),
         TEST(who_has_much_to_read_is_not_listened_to),
