@@ -319,7 +319,7 @@ take_member(struct lbm_view *view, const Lbm__SnapshotMember *from, struct lbm_d
                                            {from->second_backup != 0 ? from->second_backup - 1 : LBM_NONE,
                                             from->second_backup_view, (int)from->second_insync}},
                                .drained = from->drained,
-                               .protocol = from->protocol != 0 ? from->protocol : 1,
+                               .protocol = from->protocol,
                                .maintenance_us = from->maintenance_us,
                                .maintenance_view = from->maintenance_view,
                                .maintenance_moves = (int)from->maintenance_moves};

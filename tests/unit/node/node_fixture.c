@@ -139,6 +139,7 @@ keep_member(struct alone *b, uint32_t host)
     double site[2] = {0.25 + 0.5 * host, 0.5};
     snprintf(name, sizeof name, "h%" PRIu32, host);
     Lbm__Join join = LBM__JOIN__INIT;
+    join.protocol = LBM_PROTOCOL_MOST;
     join.host = host;
     join.incarnation = 1;
     join.name = name;
@@ -174,6 +175,7 @@ alone_prepare(struct alone *b)
     found.name = name;
     found.leader = SELF;
     found.dimensions = 2;
+    found.protocol = LBM_PROTOCOL_MOST;
     Lbm__Command command = LBM__COMMAND__INIT;
     command.what_case = LBM__COMMAND__WHAT_FOUND;
     command.found = &found;
