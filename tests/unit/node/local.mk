@@ -1,16 +1,17 @@
 # tests/unit/node
-unit_node_short_tests = tests/unit/node/test_admin tests/unit/node/test_copies tests/unit/node/test_starts \
-	tests/unit/node/test_remap tests/unit/node/test_diffuse tests/unit/node/test_tree tests/unit/node/test_edges \
-	tests/unit/node/test_evictions tests/unit/node/test_ghosts tests/unit/node/test_handoff tests/unit/node/test_history \
-	tests/unit/node/test_ingest tests/unit/node/test_liar tests/unit/node/test_ensemble \
-	tests/unit/node/test_log tests/unit/node/test_network \
-	tests/unit/node/test_node tests/unit/node/test_cut tests/unit/node/test_places \
-	tests/unit/node/test_programs tests/unit/node/test_query tests/unit/node/test_record_packed \
-	tests/unit/node/test_rights tests/unit/node/test_rounds tests/unit/node/test_shard \
-	tests/unit/node/test_summary tests/unit/node/test_throttle tests/unit/node/test_view tests/unit/node/test_view_cache \
+unit_node_short_tests = tests/unit/node/test_admin tests/unit/node/test_copies tests/unit/node/test_cut \
+	tests/unit/node/test_diffuse tests/unit/node/test_ensemble tests/unit/node/test_evictions \
+	tests/unit/node/test_ghosts tests/unit/node/test_handoff tests/unit/node/test_history \
+	tests/unit/node/test_ingest tests/unit/node/test_liar tests/unit/node/test_log \
+	tests/unit/node/test_node tests/unit/node/test_places tests/unit/node/test_programs \
+	tests/unit/node/test_query tests/unit/node/test_record_packed tests/unit/node/test_rights \
+	tests/unit/node/test_rounds tests/unit/node/test_shard tests/unit/node/test_summary \
+	tests/unit/node/test_tree tests/unit/node/test_view tests/unit/node/test_view_cache \
 	tests/unit/node/test_view_sites tests/unit/node/test_view_snapshot
 # Minutes under sanitizers: scripts/nightly runs them there.
-unit_node_long_tests = tests/unit/node/test_load tests/unit/node/test_load_policies tests/unit/node/test_node_swarm
+unit_node_long_tests = tests/unit/node/test_edges tests/unit/node/test_load tests/unit/node/test_load_policies \
+	tests/unit/node/test_network tests/unit/node/test_node_swarm tests/unit/node/test_remap \
+	tests/unit/node/test_starts tests/unit/node/test_throttle
 unit_node_tests = $(unit_node_short_tests) $(unit_node_long_tests)
 check_PROGRAMS += $(unit_node_tests)
 TESTS += $(unit_node_tests)
