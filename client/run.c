@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -155,6 +156,30 @@ stop(struct run *run, char *job)
     lbm_daemon_close(&daemon);
 }
 
+static enum lbm_err
+take_runs(struct lbmap *handle, const Lbm__Response *chunk, void *arg)
+{
+    (void)handle;
+    *(int *)arg = chunk->jobs != NULL && chunk->jobs->n_jobs == 1 && chunk->jobs->jobs[0]->program_runs;
+    return LBM_OK;
+}
+
+/* All programs are over: wait a little until the control log says so too, so that another one may be run. */
+static void
+await_end(struct run *run, const char *job)
+{
+    const struct timespec pause = {0, 50000000};
+    struct lbm_daemon daemon;
+    int runs = 1;
+    int64_t end_ms = lbm_api_now_ms() + STOPPED_MS;
+    if (lbm_daemon_open(&daemon, run->client, NULL, LBM_DAEMON_TIMEOUT_MS, 1) != LBM_STATUS_DONE)
+        return;
+    while (lbm_daemon_jobs(&daemon, job, take_runs, &runs) == LBM_STATUS_DONE && runs &&
+           lbm_api_now_ms() < end_ms)
+        nanosleep(&pause, NULL);
+    lbm_daemon_close(&daemon);
+}
+
 static enum lbm_status
 lost(struct run *run, struct lbm_daemon *daemon, const char *job)
 {
@@ -187,6 +212,8 @@ watch(struct run *run, struct lbm_daemon *daemon, char *job)
     }
     if (err != LBM_OK)
         return lost(run, daemon, job);
+    if (run->is_over && end_ms == INT64_MAX)
+        await_end(run, job);
     if (run->err != LBM_OK) {
         struct lbm_diag diag;
         lbm_diag_set(&diag, run->err, "", 0, "%s", daemon->handle.message);

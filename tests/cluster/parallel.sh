@@ -50,7 +50,7 @@ expect "it is cancelled" ask 0 -q cancel large
 refused 1 "exists already" "$lbctl" -s "$dir/h1/lbmapd.sock" submit --parallel "$scratch/part.1" --name job
 
 # One host reads it, and spreads it.
-refused 2 "a whole guest is spread" "$lbctl" -s "$dir/h0/lbmapd.sock" submit --spread --start plan "$scratch/g.graph"
+refused 2 "a whole guest without payloads is spread" "$lbctl" -s "$dir/h0/lbmapd.sock" submit --spread --start plan "$scratch/g.graph"
 expect "a guest is spread as it is read" ask 1 -q submit --spread --start diffuse "$scratch/g.graph" --name spread
 expect "it settles" settles 0 spread
 ask 0 -q map spread -o "$scratch/map"

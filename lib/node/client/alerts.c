@@ -21,16 +21,6 @@ static const double disk_most = 0.8; /* of the disk: there is room for the copy 
 /* Each says what is wrong and what to do, or leaves the text empty. */
 typedef void look(const struct lbm_node *node, char text[LBM_DIAG_TEXT_MAX]);
 
-/* Since that host, in its present life, was heard or could be. */
-static int64_t
-silence_us(const struct lbm_node *node, uint32_t host)
-{
-    const struct peer *peer = lbm_membership_peer_known(node, host);
-    if (peer == NULL)
-        return node->now_us - node->started_us;
-    return node->now_us - (peer->heard_us > peer->since_us ? peer->heard_us : peer->since_us);
-}
-
 static void
 look_member(const struct lbm_node *node, char text[LBM_DIAG_TEXT_MAX])
 {
@@ -100,14 +90,15 @@ look_unreachable(const struct lbm_node *node, char text[LBM_DIAG_TEXT_MAX])
 {
     uint32_t n = 0, first = LBM_NONE;
     for (size_t i = 0; i < node->watched.n; i++) {
-        if (silence_us(node, node->watched.at[i]) <= SUSPECT_US)
+        if (lbm_membership_silence(node, node->watched.at[i]) <= SUSPECT_US)
             continue;
         first = n++ == 0 ? node->watched.at[i] : first;
     }
     if (n != 0)
         snprintf(text, LBM_DIAG_TEXT_MAX,
                  "host %" PRIu32 "%s not been heard for %" PRId64 " s: look at its lbmapd and at the network",
-                 first, n > 1 ? " (and others) has" : " has", silence_us(node, first) / SECOND_US);
+                 first, n > 1 ? " (and others) has" : " has",
+                 lbm_membership_silence(node, first) / SECOND_US);
 }
 
 /* Who is suspected for long, and is not evicted: why not. */

@@ -205,7 +205,7 @@ lbm_log_local_timer(struct lbm_node *node)
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
     int follows = node->engine == LBM_LOG_ENGINE_LOCAL && !node->leader && node->leader_host != LBM_NONE &&
                   self != NULL && self->state == LBM_MEMBER_ACTIVE;
-    int is_lost = follows && lbm_membership_is_unreachable(node, node->leader_host, SUSPECT_US);
+    int is_lost = follows && lbm_membership_silence(node, node->leader_host) > SUSPECT_US;
     if (is_lost && !node->leader_is_lost)
         lbm_core_note(
             node, LBM_NOTE_WARNING,

@@ -36,6 +36,15 @@ lbm_membership_is_unreachable(const struct lbm_node *node, uint32_t host, int64_
     return peer == NULL || peer->heard_us == 0 || node->now_us - peer->heard_us > limit_us;
 }
 
+int64_t
+lbm_membership_silence(const struct lbm_node *node, uint32_t host)
+{
+    const struct peer *peer = lbm_membership_peer_known(node, host);
+    if (peer == NULL)
+        return node->now_us - node->started_us;
+    return node->now_us - (peer->heard_us > peer->since_us ? peer->heard_us : peer->since_us);
+}
+
 int
 lbm_membership_is_foreign(const struct lbm_node *node, uint32_t host)
 {
