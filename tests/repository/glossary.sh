@@ -24,7 +24,7 @@ renormalize repl reply req request reset rest restore result resume revoked righ
 skipped slow soon source spare spread stage start stat state step stop store stored stranger stream submit sum suspicion
 table take taken task tell tick timeout timer to together topology total touch transfer trip try u unchanged undecided
 outside outsider undelivered unknown untrue unpack until up visit wa wait want watched weigh weight where whole window withdraw withhold
-within asked close command diverge etcd defer foreign held know managed older
+within asked close command diverge etcd defer foreign held know managed older silence
 computed output program refusal watch
 '
 
