@@ -73,8 +73,8 @@ struct peer *lbm_membership_peer_known(const struct lbm_node *node, uint32_t hos
 int lbm_membership_is_behind(const struct lbm_node *node, uint32_t host);
 /* Nonzero if a host has not been heard for limit_us. */
 int lbm_membership_is_unreachable(const struct lbm_node *node, uint32_t host, int64_t limit_us);
-/* For how long, us, that host has not been heard, though it could be: since this host expects something of
- * it. */
+/* Returns for how long, us, that host has not been heard, though it could be: since this host expects
+ * something of it. */
 int64_t lbm_membership_silence(const struct lbm_node *node, uint32_t host);
 /* Nonzero if that host's program does not speak what this one's cluster does: its messages are void. */
 int lbm_membership_is_foreign(const struct lbm_node *node, uint32_t host);
