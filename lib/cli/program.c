@@ -28,7 +28,7 @@ find_command(const struct lbm_program *program, const char *name, const struct l
 {
     char matches[LBM_DIAG_TEXT_MAX / 2] = "";
     size_t len = 0, n = 0;
-    for (size_t i = 0; program->commands[i] != NULL; i++) {
+    for (size_t i = 0; *name != '\0' && program->commands[i] != NULL; i++) {
         const struct lbm_command *c = program->commands[i];
         if (strncmp(c->name, name, strlen(name)) != 0)
             continue;
@@ -39,10 +39,10 @@ find_command(const struct lbm_program *program, const char *name, const struct l
         LBM_ASSERT(len < sizeof matches);
         n++;
     }
-    if (n == 1 && *name != '\0')
+    if (n == 1)
         return LBM_OK;
     *out = NULL;
-    if (n == 0 || *name == '\0')
+    if (n == 0)
         return lbm_diag_set(diag, LBM_E_NOTFOUND, name, 0, "there is no such command; see %s --help",
                             program->name);
     return lbm_diag_set(diag, LBM_E_SYNTAX, name, 0, "may be %s; write more of the name", matches);
