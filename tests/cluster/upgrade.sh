@@ -51,11 +51,12 @@ until_true 60 "every vertex is worked on" all_worked_on
 
 for ((host = 0; host < hosts; host++)); do
     eye=$(((host + 1) % hosts))
-    expect "host $host is in maintenance" ask "$eye" -q maintain "h$host" --for 5min
+    # Host 0 orders the log: while it is away nobody is evicted.
+    [ "$host" -eq 0 ] || expect "host $host is in maintenance" ask "$eye" -q maintain "h$host" --for 5min
     stop "$host"
     expect "and begins again with this version" "$lbctl" -q cluster up --dir "$dir" --daemon "$daemon"
     until_true 60 "it is back" is_state "$host" ACTIVE
-    expect "the maintenance is over" ask "$eye" -q maintain "h$host" --end
+    [ "$host" -eq 0 ] || expect "the maintenance is over" ask "$eye" -q maintain "h$host" --end
     until_true 60 "in sync" in_sync
     if [ "$host" -eq 0 ]; then
         speaks 0 1 && ok "the cluster speaks as before" || bad "$(ask 0 status)"
