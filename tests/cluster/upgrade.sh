@@ -76,7 +76,8 @@ stop 1
 "$old/client/lbctl" -q cluster up --dir "$dir" --daemon "$old/daemon/lbmapd" >"$scratch/output" 2>&1 & disown
 said() { grep -q 'speaks protocols 1 to 1, its cluster 1; this host speaks 1 to 2, its cluster 2' "$dir/h0/lbmapd.log"; }
 until_true 30 "the others say that it is too old" said
-grep -q 'speaks protocol 2, this is 1' "$dir/h1/lbmapd.log" && ok "so does it" || bad "$(tail -n 3 "$dir/h1/lbmapd.log")"
+hears() { grep -q 'speaks protocol 2, this is 1' "$dir/h1/lbmapd.log"; }
+until_true 30 "so does it" hears
 until_true 60 "it is evicted, and what it had goes on elsewhere" is_state 1 EVICTED
 
 for host in "${!worker_pid[@]}"; do [ "$host" -eq 1 ] || end_work TERM "$host"; done
