@@ -21,7 +21,8 @@ daemon_cflags = $(AM_CFLAGS) $(EVENT_CFLAGS) $(EVENT_SSL_CFLAGS) $(OPENSSL_CFLAG
 daemon_libdaemon_a_CFLAGS = $(daemon_cflags)
 $(daemon_libdaemon_a_OBJECTS) $(daemon_lbmapd_OBJECTS): $(pb_headers)
 sbin_PROGRAMS += daemon/lbmapd
-daemon_lbmapd_SOURCES = daemon/carry.c daemon/program_reports.c daemon/loop.c daemon/loop.h daemon/loop_internal.h daemon/main.c \
+daemon_lbmapd_SOURCES = daemon/carry.c daemon/program_reports.c daemon/loop.c daemon/loop.h \
+	daemon/loop_internal.h daemon/main.c \
 	daemon/parts.c
 daemon_lbmapd_CFLAGS = $(daemon_cflags)
 daemon_lbmapd_LDADD = daemon/libdaemon.a lib/file/libfile.a lib/threads/libthreads.a lib/store/libstore.a \

@@ -1,6 +1,7 @@
 # tests/cluster
 # Real daemons on this machine: sixteen at most. How long a script measures is in its environment.
-check_PROGRAMS += docs/examples/crowd docs/examples/heat docs/examples/owned docs/examples/steps docs/examples/wator tests/cluster/drifter \
+check_PROGRAMS += docs/examples/crowd docs/examples/heat docs/examples/owned docs/examples/steps \
+	docs/examples/wator tests/cluster/drifter \
 	tests/cluster/crowd_alone tests/cluster/heat_alone tests/cluster/heat_paced tests/cluster/linker \
 	tests/cluster/poster tests/cluster/refiner tests/cluster/talker tests/cluster/worker
 cluster_scripts = tests/cluster/adapt.sh tests/cluster/api.sh tests/cluster/approve.sh \

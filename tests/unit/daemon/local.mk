@@ -3,7 +3,8 @@
 unit_daemon_tests = tests/unit/daemon/test_control tests/unit/daemon/test_effects tests/unit/daemon/test_etcd \
 	tests/unit/daemon/test_etcd_real \
 	tests/unit/daemon/test_plan_worker tests/unit/daemon/test_processor_share tests/unit/daemon/test_remote \
-	tests/unit/daemon/test_programs tests/unit/daemon/test_sandbox tests/unit/daemon/test_settings tests/unit/daemon/test_store_worker \
+	tests/unit/daemon/test_programs tests/unit/daemon/test_sandbox tests/unit/daemon/test_settings \
+	tests/unit/daemon/test_store_worker \
 	tests/unit/daemon/test_supervisor \
 	tests/unit/daemon/test_transport
 check_PROGRAMS += $(unit_daemon_tests)
