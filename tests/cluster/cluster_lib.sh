@@ -19,7 +19,7 @@ trap finish EXIT
 ok() { printf 'ok: %s\n' "$1"; }
 # bad TEXT: at most a few lines of it.
 bad() {
-    printf "FAILED: %s\n" "$(printf %s "$1" | head -c 600)"
+    printf "FAILED: %s\n" "$(printf %s "$1" | head -c 1500)"
     failed=1
 }
 skip() { printf 'skipped: %s\n' "$1"; }

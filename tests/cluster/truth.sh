@@ -9,6 +9,7 @@ command -v sqlite3 >/dev/null || { echo "skipped: sqlite3 is not installed (apt-
 python3 -c 'import sqlite3' 2>/dev/null || { echo "skipped: python3 with sqlite3 is not installed"; exit 77; }
 short="leader_killed pair_lost"
 chosen=${TRUTH_FAULTS:-$short}
+log=local # some of the faults are those of a host that orders the log
 vertices=600
 hosts=6
 knows=6 # seconds after which a host knows who has fallen silent

@@ -101,6 +101,12 @@ look_unreachable(const struct lbm_node *node, char text[LBM_DIAG_TEXT_MAX])
                  lbm_membership_silence(node, first) / SECOND_US);
 }
 
+static int
+lately(const struct lbm_node *node, int64_t when_us)
+{
+    return when_us != 0 && node->now_us - when_us < CONFIRM_US;
+}
+
 /* Who is suspected for long, and is not evicted: why not. */
 static void
 look_eviction(const struct lbm_node *node, char text[LBM_DIAG_TEXT_MAX])
@@ -125,7 +131,13 @@ look_eviction(const struct lbm_node *node, char text[LBM_DIAG_TEXT_MAX])
                      " has no full copy: start its lbmapd, "
                      "or give up what the backup lacks: lbctl evict %" PRIu32 " --lost",
                      member->host, lbm_view_successor_of(&node->view, member), member->host);
-        else if (node->withheld_us != 0)
+        else if (lately(node, node->cut_off_us))
+            snprintf(text, LBM_DIAG_TEXT_MAX,
+                     "host %" PRIu32
+                     " is unreachable, but this host hears at most half of the others and takes itself to be "
+                     "cut off: look at its network, or lbctl evict %" PRIu32,
+                     member->host, member->host);
+        else if (lately(node, node->withheld_us))
             snprintf(text, LBM_DIAG_TEXT_MAX,
                      "host %" PRIu32
                      " is lost, and as many hosts were evicted lately as the configuration allows: "

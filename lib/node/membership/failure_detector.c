@@ -211,9 +211,9 @@ propose_evict(struct lbm_node *node, const struct lbm_member *member, struct pee
 static int
 may_tell(struct lbm_node *node)
 {
-    if (node->withheld_us != 0 && node->now_us - node->withheld_us < MINUTE_US)
+    if (node->withheld_told_us != 0 && node->now_us - node->withheld_told_us < MINUTE_US)
         return 0;
-    node->withheld_us = node->now_us;
+    node->withheld_told_us = node->now_us;
     return 1;
 }
 
@@ -221,6 +221,7 @@ may_tell(struct lbm_node *node)
 static void
 withhold(struct lbm_node *node, const struct lbm_member *member, const struct losses *losses)
 {
+    node->withheld_us = node->now_us;
     if (may_tell(node))
         lbm_core_note(
             node, LBM_NOTE_WARNING,
@@ -302,8 +303,7 @@ lbm_membership_detector_timer(struct lbm_node *node)
         lbm_core_note(
             node, LBM_NOTE_WARNING,
             "%zu of %zu other hosts are unreachable: this host takes itself to be the one that is cut off, "
-            "and "
-            "evicts nobody until it hears more than half of them; if they are lost, run lbctl evict",
+            "and evicts nobody until it hears more than half of them; if they are lost, run lbctl evict",
             suspected, watched);
     for (size_t i = 0; i < node->watched.n && node->failed == LBM_OK; i++) {
         const struct lbm_member *member = lbm_view_member(&node->view, node->watched.at[i]);
