@@ -25,7 +25,7 @@ lie_about_loads(Lbm__Ping *ping)
         Lbm__LoadReport *job = ping->jobs[i];
         job->load = job->whole = job->flow = job->moved = LOAD_LIE;
         job->sum = job->sum != 0 ? LOAD_LIE : 0;
-        job->vertices = UINT32_MAX;
+        job->vertices = LBM_VERTICES_MAX;
         job->transfer_us = UINT64_MAX;
     }
 }

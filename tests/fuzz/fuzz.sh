@@ -3,6 +3,8 @@
 #
 #   tests/fuzz/fuzz.sh [SECONDS [HARNESS...]]    default: 60 seconds each, all harnesses
 #   KEEP=DIR                                build and search there, and go on from there next time
+#   FUZZ_FAST=1                             without sanitizers: several times as many runs, which find crashes alone
+#   FUZZ_RUNS=N                             so many runs of each instead of seconds
 #
 # Builds with clang in a temporary directory, which is kept if something was found. A finding, made small, goes
 # to tests/corpus/HARNESS, where make check replays it. Exit status 1 if there are any.
@@ -10,6 +12,7 @@ set -u
 
 top=$(cd "$(dirname "$0")/../.." && pwd)
 seconds=${1:-60}
+[ -z "${FUZZ_RUNS-}" ] || seconds=0
 [ $# -eq 0 ] || shift
 command -v clang >/dev/null || {
     echo 'skip: clang is not installed (apt-get install clang libclang-rt-14-dev)'
@@ -19,7 +22,7 @@ command -v clang >/dev/null || {
 build=${KEEP:-$(mktemp -d)}
 mkdir -p "$build" && cd "$build" || exit 99
 if [ ! -f Makefile ]; then
-    "$top/configure" -q CC=clang CFLAGS='-O1 -g' --enable-fuzzers >configure.log 2>&1 ||
+    "$top/configure" -q CC=clang CFLAGS='-O1 -g' --enable-fuzzers${FUZZ_FAST:+=fast} >configure.log 2>&1 ||
         { tail configure.log; exit 99; }
 fi
 make -s tests/fuzz/fuzzer >build.log 2>&1 || { tail build.log; exit 99; }
@@ -34,7 +37,7 @@ for name in "${harnesses[@]}"; do
     mkdir -p "corpus/$name" "findings/$name"
     leaks=1
     [ "$name" = settings ] && leaks=0 # libconfig 1.5 forgets a string in which the text ends
-    if FUZZ_HARNESS=$name tests/fuzz/fuzzer -max_total_time="$seconds" -timeout=60 -detect_leaks=$leaks \
+    if FUZZ_HARNESS=$name tests/fuzz/fuzzer ${FUZZ_RUNS:+-runs="$FUZZ_RUNS"} -max_total_time="$seconds" -timeout=60 -detect_leaks=$leaks \
         -rss_limit_mb=1024 -max_len=65536 -artifact_prefix="findings/$name/" "corpus/$name" \
         "$top/tests/corpus/$name" >"$name.log" 2>&1; then
         echo "$name: nothing found in $(sed -n 's/^Done \([0-9]*\) runs.*/\1/p' "$name.log") runs"

@@ -178,7 +178,8 @@ fill_host(struct lbm_node *node, struct lbm_member *member, Lbm__HostEntry *entr
     if (peer != NULL && peer->heard_us != 0) {
         entry->last_heard_s = (double)(node->now_us - peer->heard_us) / 1e6;
         int is_gone = entry->taken_over || member->state == LBM_MEMBER_LEFT; /* others have what it had */
-        entry->vertices = is_gone ? 0 : peer->vertices;
+        uint64_t vertices = is_gone ? 0 : peer->vertices;
+        entry->vertices = vertices < LBM_VERTICES_MAX ? (uint32_t)vertices : LBM_VERTICES_MAX;
     }
 }
 

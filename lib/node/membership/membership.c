@@ -427,6 +427,20 @@ bounded(struct lbm_node *node, const Lbm__Peer *message, const struct job *job, 
     return most;
 }
 
+/* A host has no more vertices of a job than the job has ids; who knows a later view may know of more. */
+static uint32_t
+bounded_vertices(struct lbm_node *node, const Lbm__Peer *message, const Lbm__LoadReport *heard)
+{
+    const struct lbm_job_entry *entry = lbm_view_job(&node->view, heard->job);
+    uint32_t most = entry != NULL ? entry->ids : 0;
+    if (entry != NULL && heard->vertices > most && message->view <= node->view.index)
+        lbm_local_refused(node,
+                          "host %" PRIu32 " says that it has %" PRIu32
+                          " vertices of job %s, which has no more than %" PRIu32 ": it counts as these",
+                          message->src, heard->vertices, entry->name, most);
+    return heard->vertices < most ? heard->vertices : most;
+}
+
 void
 lbm_membership_on_ping(struct lbm_node *node, const Lbm__Peer *message)
 {
@@ -447,7 +461,8 @@ lbm_membership_on_ping(struct lbm_node *node, const Lbm__Peer *message)
         const Lbm__LoadReport *heard = message->ping->jobs[i];
         struct job *job = lbm_local_job(node, heard->job);
         struct load_report *load_report = job != NULL ? lbm_local_report_of(job, message->src) : NULL;
-        peer->vertices += heard->vertices;
+        uint32_t vertices = bounded_vertices(node, message, heard);
+        peer->vertices += vertices;
         if (job != NULL && heard->epoch_top > job->shard.epoch_top)
             job->shard.epoch_top = epoch_step(job->shard.epoch_top, heard->epoch_top);
         if (load_report == NULL || heard->phase >= LBM_PHASE_COUNT)
@@ -458,7 +473,7 @@ lbm_membership_on_ping(struct lbm_node *node, const Lbm__Peer *message)
                                  .phase = (enum lbm_phase)heard->phase,
                                  .ready = heard->ready != 0,
                                  .incarnation = message->src_incarnation,
-                                 .vertices = heard->vertices,
+                                 .vertices = vertices,
                                  .load = bounded(node, message, job, "load", heard->load),
                                  .sweep = heard->sweep,
                                  .counter = heard->counter,
