@@ -331,8 +331,12 @@ absurd_loads_and_coordinates_move_nothing(void **state)
         cluster_run(scene.cluster, 11000000, NULL, NULL); /* the next refusal is told again */
         ping.n_coordinate = 0;
         assert_true(cluster_say(scene.cluster, LIAR, host, &message));
+        cluster_run(scene.cluster, 11000000, NULL, NULL);
+        report.vertices = 0;
+        assert_true(cluster_say(scene.cluster, LIAR, host, &message));
     }
     expect_told(scene.cluster, "host 3 says a coordinate ");
+    expect_told(scene.cluster, "host 3 says that it has 999999999 vertices of job");
     expect_told(scene.cluster, "host 3 says load 18446744073709551615, which no host has");
     cluster_run(scene.cluster, 20000000, NULL, NULL);
     scene_expect_settled(&scene, 60);
