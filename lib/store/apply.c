@@ -74,7 +74,8 @@ apply_taken_over(struct lbm_store *store, const struct lbm_persist_op *op, struc
 static enum lbm_err
 apply_term(struct lbm_store *store, const struct lbm_persist_op *op, struct lbm_diag *diag)
 {
-    const uint64_t columns[2] = {op->as.term.term, op->as.term.leader};
+    uint64_t ago = op->as.term.forced != 0 ? op->as.term.term - op->as.term.forced + 1 : 0;
+    const uint64_t columns[2] = {op->as.term.term, ago << 32 | op->as.term.leader};
     return lbm_store_exec_checked(store, LBM_SQL_TERM_PUT, columns, 2, diag);
 }
 

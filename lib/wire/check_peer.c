@@ -212,11 +212,8 @@ static const struct lbm_wire_table normalization_table =
     TABLE(normalization_rules, lbm__normalization__descriptor);
 
 static const struct lbm_wire_rule map_query_rules[] = {
-    {"positions", FLAG},
-    {"edges", FLAG},
-    {"vertex", UP_TO(LBM_ROWS_MAX), VERTEX},
-    {"moves", FLAG},
-    {"hold", SMALL_ENUM},
+    {"positions", FLAG}, {"edges", FLAG},      {"vertex", UP_TO(LBM_ROWS_MAX), VERTEX},
+    {"moves", FLAG},     {"hold", SMALL_ENUM},
 };
 static const struct lbm_wire_table map_query_table = TABLE(map_query_rules, lbm__map_query__descriptor);
 
@@ -473,8 +470,10 @@ const struct lbm_wire_table lbm_wire_snapshot_table = TABLE(snapshot_rules, lbm_
 
 static const struct lbm_wire_table log_fetch_table = TABLE_WITHOUT_RULES(lbm__log_fetch__descriptor);
 
-static const struct lbm_wire_rule log_entries_rules[] = {
-    {"command", UP_TO(LBM_ROWS_MAX), COMMAND}, {"diverged", FLAG}, {"leader", HOST_OR_NONE}};
+static const struct lbm_wire_rule log_entries_rules[] = {{"command", UP_TO(LBM_ROWS_MAX), COMMAND},
+                                                         {"diverged", FLAG},
+                                                         {"leader", HOST_OR_NONE},
+                                                         {"standing", SMALL_ENUM}};
 static const struct lbm_wire_table log_entries_table = TABLE(log_entries_rules, lbm__log_entries__descriptor);
 
 static const struct lbm_wire_rule log_snapshot_rules[] = {
@@ -488,7 +487,8 @@ static const struct lbm_wire_table log_snapshot_table =
 
 static const struct lbm_wire_rule log_poll_rules[] = {{"promise", FLAG}, {"take", FLAG}};
 static const struct lbm_wire_table log_poll_table = TABLE(log_poll_rules, lbm__log_poll__descriptor);
-static const struct lbm_wire_rule log_position_rules[] = {{"leader", HOST_OR_NONE}, {"in_step", FLAG}};
+static const struct lbm_wire_rule log_position_rules[] = {
+    {"leader", HOST_OR_NONE}, {"in_step", FLAG}, {"etcd", FLAG}};
 static const struct lbm_wire_table log_position_table =
     TABLE(log_position_rules, lbm__log_position__descriptor);
 

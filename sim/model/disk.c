@@ -285,6 +285,7 @@ apply_term(struct disk *disk, const struct lbm_persist_op *op)
         return "the term of the control log falls";
     disk->term = op->as.term.term;
     disk->leader = op->as.term.leader;
+    disk->forced = op->as.term.forced;
     return NULL;
 }
 

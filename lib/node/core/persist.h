@@ -162,6 +162,7 @@ struct lbm_persist_op {
         struct {
             uint64_t term;
             uint32_t leader;
+            uint64_t forced; /* term in which the log was last taken from an ensemble by force; 0: never */
         } term;
         struct { /* [n] each, owned; anchored and host may be NULL */
             uint32_t n;
@@ -226,6 +227,7 @@ struct lbm_recovered {
     uint64_t seq;            /* of the last change of a row */
     uint64_t term;           /* engine local; 0: that of the leader */
     uint32_t leader;         /* of that term */
+    uint64_t forced;         /* as in the persist operation */
     uint64_t snapshot_index; /* 0: none, the log begins at 1 */
     uint8_t *snapshot;
     size_t snapshot_len;

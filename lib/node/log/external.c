@@ -153,7 +153,8 @@ const struct log_engine log_external = {
 void
 lbm_log_on_external_result(struct lbm_node *node, uint64_t index, enum lbm_log_result result)
 {
-    if (node->append_us == 0 || index != node->append_index || result != LBM_LOG_UNKNOWN)
+    if (node->engine != LBM_LOG_ENGINE_EXTERNAL || node->append_us == 0 || index != node->append_index ||
+        result != LBM_LOG_UNKNOWN)
         return;
     node->append_us = 0;
     node->append_retry_us = node->now_us + APPEND_RETRY_US;
@@ -163,12 +164,12 @@ void
 lbm_log_on_external_entries(struct lbm_node *node, uint64_t from, const struct lbm_bytes *command, size_t n,
                             int caught_up)
 {
+    if (node->engine != LBM_LOG_ENGINE_EXTERNAL)
+        return; /* the log has left the ensemble */
     if (from > lbm_log_last(node) + 1) {
         follow(node); /* something is missing in between */
         return;
     }
-    if (node->engine != LBM_LOG_ENGINE_EXTERNAL)
-        return; /* the log has left the ensemble */
     for (size_t i = 0; i < n && node->failed == LBM_OK; i++)
         if (from + i == lbm_log_last(node) + 1)
             lbm_log_take(node, command[i].at, command[i].len);
@@ -226,6 +227,8 @@ lbm_log_on_external_snapshot(struct lbm_node *node, uint64_t index, const struct
 void
 lbm_log_on_external_older(struct lbm_node *node, uint64_t index)
 {
+    if (node->engine != LBM_LOG_ENGINE_EXTERNAL)
+        return;
     node->log_is_older = index != 0;
     if (index != 0)
         lbm_core_note(node, LBM_NOTE_ERROR,

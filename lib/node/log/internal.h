@@ -12,6 +12,7 @@
  *   confirm.c       engine local: a leader that starts asks the others before it orders anything
  *   external.c      engine external: the shell reaches a log that no daemon orders
  *   engine.c        which engine it is, as the log says
+ *   forced.c        the log is taken from an ensemble that has lost its majority
  *   ensemble.c      the ensemble of etcd that daemons run: its members, and when the log moves there */
 #ifndef LBM_NODE_LOG_INTERNAL_H
 #define LBM_NODE_LOG_INTERNAL_H
@@ -73,15 +74,24 @@ int64_t lbm_log_deferred_deadline(const struct lbm_node *node);
 
 /* ---- engine.c ---- */
 
+/* Nonzero if a host has taken the log from the ensemble that the view names, and the entry that says so is
+ * not applied yet: that ensemble counts for nothing any more. */
+static inline int
+lbm_log_is_forced(const struct lbm_node *node)
+{
+    return node->forced > node->view.log_forced;
+}
 /* Nonzero if the log is in an ensemble of etcd that daemons run. */
 static inline int
 lbm_log_is_managed(const struct lbm_node *node)
 {
-    return node->view.external && node->view.ensemble.id != 0;
+    return node->view.external && node->view.ensemble.id != 0 && !lbm_log_is_forced(node);
 }
 
 /* Change the engine if the last entry that was applied says so, and tell the shell. */
 void lbm_log_engine_follow(struct lbm_node *node);
+/* The log is taken from the ensemble by force: this host reads and proposes there no more. */
+void lbm_log_engine_leave(struct lbm_node *node);
 
 /* ---- ensemble.c ---- */
 
@@ -112,6 +122,8 @@ void lbm_log_external_asked(struct lbm_node *node, const Lbm__Peer *message);
 
 /* Tell operators that the leader is lost, or heard again. */
 void lbm_log_local_timer(struct lbm_node *node);
+/* Who asks the wrong host, or has yet to hear of a term, learns who leads. */
+void lbm_log_tell_leader(struct lbm_node *node, uint32_t host);
 /* ---- log_copy.c ---- */
 
 /* Returns the connected host after the one that was asked last; LBM_NONE: there is none. */
@@ -153,8 +165,33 @@ void lbm_log_compact(struct lbm_node *node);
 /* Nonzero while a view that was taken is being stored. */
 int lbm_log_snapshot_pending(const struct lbm_node *node);
 
+/* ---- forced.c ---- */
+
+/* Store that the log was taken from its ensemble by force in that term, and leave the ensemble. */
+void lbm_log_forced_store(struct lbm_node *node, uint64_t forced);
+/* A message about the log, of that term and its leader: it may tell of a log that was taken by force. Value:
+ * 0: its sender has yet to hear of that, and has been told; nothing else follows from its message. */
+int lbm_log_forced_heard(struct lbm_node *node, const Lbm__Peer *message, uint64_t term, uint32_t leader);
+/* Answer PromoteRequest while the log is in an ensemble. */
+void lbm_log_forced_answer(struct lbm_node *node, const struct client *client, const Lbm__Request *request);
+/* The first promises are to be asked for. Value: 0: the ensemble answers; out: why not. In: size, of why. */
+int lbm_log_forced_may_begin(const struct lbm_node *node, char *why, size_t size);
+/* Propose the entry that says so, until it is in the log. */
+void lbm_log_forced_timer(struct lbm_node *node);
+/* Nonzero if some member of the ensemble answers this host, and knows who leads it. */
+int lbm_log_ensemble_answers(const struct lbm_node *node);
+
 /* ---- promote.c ---- */
 
+/* Begin one. In: client, 0: the leader itself asks for it. */
+void lbm_log_promote_begin(struct lbm_node *node, uint64_t client, uint64_t request, int force);
+/* Nonzero if an operator may promote this host. */
+int lbm_log_may_lead(const struct lbm_node *node);
+/* Follow another host, in a higher term; LBM_NONE: this one has yet to take the role. */
+void lbm_log_enter_term(struct lbm_node *node, uint64_t term, uint32_t leader);
+/* The term that this host would tell others, and who leads it. */
+uint64_t lbm_log_told_term(const struct lbm_node *node);
+uint32_t lbm_log_told_leader(const struct lbm_node *node);
 /* The local engine ends: so does a promotion in progress. */
 void lbm_log_promote_over(struct lbm_node *node);
 /* Nonzero if entries are taken from this host: the leader, or the longest copy during a promotion. */

@@ -31,8 +31,8 @@ push_entries(struct lbm_node *node, uint32_t host, uint64_t from)
         entries.n_command = n;
         entries.command = data;
         entries.last = last;
-        entries.term = node->term;
-        entries.leader = node->leader_host;
+        entries.term = lbm_log_told_term(node);
+        entries.leader = lbm_log_told_leader(node);
         entries.now_us = node->leader ? (uint64_t)node->now_us : 0;
         Lbm__Peer message = LBM__PEER__INIT;
         message.body_case = LBM__PEER__BODY_LOG_ENTRIES;
@@ -221,18 +221,17 @@ lbm_log_local_timer(struct lbm_node *node)
 
 /* ---- messages ------------------------------------------------------------------------------------------ */
 
-/* Who asks the wrong host learns which one is right. */
-static void
-tell_leader(struct lbm_node *node, uint32_t host)
+void
+lbm_log_tell_leader(struct lbm_node *node, uint32_t host)
 {
     Lbm__LogResult result = LBM__LOG_RESULT__INIT;
     result.last = node->view.index;
-    result.term = node->term;
-    result.leader = node->leader_host;
+    result.term = lbm_log_told_term(node);
+    result.leader = lbm_log_told_leader(node);
     Lbm__Peer answer = LBM__PEER__INIT;
     answer.body_case = LBM__PEER__BODY_LOG_RESULT;
     answer.log_result = &result;
-    if (node->term != 0)
+    if (result.term != 0)
         lbm_core_send(node, host, &answer);
 }
 
@@ -251,13 +250,38 @@ tell_diverged(struct lbm_node *node, uint32_t host)
     Lbm__LogEntries entries = LBM__LOG_ENTRIES__INIT;
     entries.from = node->view.index + 1;
     entries.last = node->view.index;
-    entries.term = node->term;
-    entries.leader = node->leader_host;
+    entries.term = lbm_log_told_term(node);
+    entries.leader = lbm_log_told_leader(node);
     entries.diverged = 1;
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_LOG_ENTRIES;
     message.log_entries = &entries;
     lbm_core_send(node, host, &message);
+}
+
+/* To a host that has more entries: whether it has these ones. */
+static void
+tell_end(struct lbm_node *node, uint32_t host)
+{
+    Lbm__LogEntries entries = LBM__LOG_ENTRIES__INIT;
+    entries.last = lbm_log_last(node);
+    entries.from = entries.last + 1;
+    entries.term = lbm_log_told_term(node);
+    entries.leader = lbm_log_told_leader(node);
+    entries.chain = lbm_log_chain(node, entries.last);
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_LOG_ENTRIES;
+    message.log_entries = &entries;
+    lbm_core_send(node, host, &message);
+}
+
+/* The sender is in an ensemble that was formed after this host's copy ends, and has fewer entries: so this
+ * copy has others. */
+static int
+is_other_history(const struct lbm_node *node, const Lbm__LogEntries *entries)
+{
+    return entries->chain != 0 && entries->last < lbm_log_last(node) && entries->last >= node->log_base &&
+           lbm_log_chain(node, entries->last) != entries->chain;
 }
 
 void
@@ -276,12 +300,14 @@ lbm_log_on_fetch(struct lbm_node *node, const Lbm__Peer *message)
     if (node->leader && !node->caught_up)
         return; /* what it has may not be all there is */
     if (node->engine == LBM_LOG_ENGINE_EXTERNAL) {
-        if (fetch->from - 1 > lbm_log_last(node))
-            return; /* what is in the ensemble comes here, too */
+        if (fetch->from - 1 > lbm_log_last(node)) {
+            tell_end(node, message->src); /* what is in the ensemble comes here, too */
+            return;
+        }
         follows = 1;
     }
     if (!node->leader && !takes_over && !follows)
-        tell_leader(node, message->src);
+        lbm_log_tell_leader(node, message->src);
     else if (has_diverged(node, fetch) && (!takes_over || fetch->from - 1 <= lbm_log_last(node)))
         tell_diverged(node, message->src);
     else if (fetch->from <= node->log_base)
@@ -300,6 +326,8 @@ lbm_log_on_entries(struct lbm_node *node, const Lbm__Peer *message)
                                 LBM_INDEX_STEP) ||
         !lbm_local_within_reach(node, message->src, "term", entries->term, node->term, LBM_TERM_STEP))
         return;
+    if (!lbm_log_forced_heard(node, message, entries->term, entries->leader))
+        return;
     if (node->engine == LBM_LOG_ENGINE_EXTERNAL) {
         lbm_log_external_heard(node, entries, message->src);
         return;
@@ -307,7 +335,7 @@ lbm_log_on_entries(struct lbm_node *node, const Lbm__Peer *message)
     (void)lbm_log_term_heard(node, entries->term, entries->leader, message->src);
     int is_source = lbm_log_is_source(node, message->src);
     if (entries->term < node->term && !is_source) {
-        tell_leader(node, message->src);
+        lbm_log_tell_leader(node, message->src);
         return;
     }
     if (node->leader && !is_source)
@@ -315,10 +343,12 @@ lbm_log_on_entries(struct lbm_node *node, const Lbm__Peer *message)
     if ((node->leader && !is_source) || node->engine != LBM_LOG_ENGINE_LOCAL ||
         (!is_source && message->src != node->fetch_host))
         return;
-    if (entries->diverged) {
+    if (entries->diverged || is_other_history(node, entries)) {
         lbm_log_diverge(node);
         return;
     }
+    if (entries->chain != 0)
+        return;
     if (lbm_log_confirm_refuted(node, message->src, entries))
         return;
     hear_clock(node, message->src, entries->now_us);
@@ -347,9 +377,9 @@ lbm_log_on_append(struct lbm_node *node, const Lbm__Peer *message)
         lbm_log_external_asked(node, message);
         return;
     }
-    if (!lbm_log_term_heard(node, append->term, LBM_NONE, message->src) || !node->leader ||
-        !node->caught_up) {
-        tell_leader(node, message->src);
+    if (message->forced != node->forced || !lbm_log_term_heard(node, append->term, LBM_NONE, message->src) ||
+        !node->leader || !node->caught_up) {
+        lbm_log_tell_leader(node, message->src);
         return;
     }
     Lbm__LogResult result = LBM__LOG_RESULT__INIT;
@@ -388,7 +418,8 @@ void
 lbm_log_on_result(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__LogResult *result = message->log_result;
-    if (!lbm_log_term_heard(node, result->term, result->leader, message->src))
+    if (!lbm_log_forced_heard(node, message, result->term, result->leader) ||
+        !lbm_log_term_heard(node, result->term, result->leader, message->src))
         return;
     hear_clock(node, message->src, result->now_us);
     if (!lbm_local_within_reach(node, message->src, "log index", result->last, lbm_log_last(node),

@@ -50,6 +50,13 @@ void lbm_log_on_external_older(struct lbm_node *node, uint64_t index);
 /* A view that replaces all entries up to `index`. */
 void lbm_log_on_external_snapshot(struct lbm_node *node, uint64_t index, const struct lbm_bytes *view);
 
+/* ---- forced.c ---- */
+
+/* Nonzero if the log is in an ensemble of etcd that daemons run, of which no member answers this host. */
+int lbm_log_lacks_ensemble(const struct lbm_node *node);
+/* A message came: its sender hears, if it has yet to, that the log was taken from its ensemble by force. */
+void lbm_log_forced_tell(struct lbm_node *node, const Lbm__Peer *message);
+
 /* ---- local.c ---- */
 
 /* LogFetch: a host asks for entries. Answered with LogEntries or LogSnapshot. */
