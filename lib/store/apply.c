@@ -102,6 +102,10 @@ apply_reset(struct lbm_store *store, const struct lbm_persist_op *op, struct lbm
                                           "DELETE FROM job",    "DELETE FROM progress"};
     for (size_t i = 0; err == LBM_OK && i < sizeof emptied / sizeof *emptied; i++)
         err = lbm_store_exec(store->db, emptied[i], NULL, store->path, diag);
+    if (err == LBM_OK && op->as.reset.has_no_log)
+        err = lbm_store_exec(store->db, "DELETE FROM log", NULL, store->path, diag);
+    if (err == LBM_OK && op->as.reset.has_no_log)
+        err = lbm_store_exec(store->db, "DELETE FROM snapshot", NULL, store->path, diag);
     self[0] = (uint64_t)cluster;
     self[1] = (uint64_t)host;
     store->seq = store->seq_new = 0;

@@ -31,8 +31,11 @@ look_member(const struct lbm_node *node, char text[LBM_DIAG_TEXT_MAX])
         return;
     lbm_log_tell_wait(node, awaited, sizeof awaited);
     if (node->diverged)
-        snprintf(text, LBM_DIAG_TEXT_MAX,
-                 "this host's control log is not the cluster's: see the error before");
+        snprintf(
+            text, LBM_DIAG_TEXT_MAX,
+            "this host's control log is not the cluster's: once the cluster has evicted it it begins again, "
+            "empty; if that does not happen, lbctl evict %" PRIu32 " --lost at another host",
+            node->host);
     else if (node->join_refused)
         snprintf(text, LBM_DIAG_TEXT_MAX,
                  "the cluster does not take this host: see the error before, change its "

@@ -153,6 +153,7 @@ struct lbm_persist_op {
         } drop; /* REPLICA_DROP: job 0 is all of it; also TAKEN_OVER */
         struct {
             uint64_t incarnation;
+            int has_no_log; /* the control log goes too */
         } reset;
         struct {
             uint64_t index;

@@ -58,5 +58,6 @@ const struct lbm_events lbm_dispatch_events = {
     .replication_lease_tell = lbm_replication_lease_tell,
     .replication_push = lbm_replication_push,
     .replication_replicas_view_changed = lbm_replication_replicas_view_changed,
+    .replication_begin_again = lbm_replication_begin_again,
     .replication_view_changed = lbm_replication_view_changed,
 };

@@ -354,7 +354,7 @@ on_message(struct lbm_node *node, const Lbm__Peer *message, size_t bytes)
         return;
     if (is_member) {
         struct peer *peer = lbm_membership_peer_of(node, message->src);
-        if (peer != NULL)
+        if (peer != NULL && (peer->diverged == 0 || peer->diverged != message->src_incarnation))
             peer->heard_us = node->now_us;
     } else {
         lbm_membership_outsider_heard(node, message->src);

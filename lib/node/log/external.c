@@ -111,7 +111,7 @@ external_append_deadline(const struct lbm_node *node)
 static int64_t
 external_fetch_deadline(const struct lbm_node *node)
 {
-    if (!lbm_log_is_managed(node) || node->diverged)
+    if (!lbm_log_is_managed(node))
         return INT64_MAX;
     int64_t behind_us = is_stranger(node) || node->ensemble.behind_us == 0
                             ? node->ensemble.behind_us
@@ -183,9 +183,11 @@ lbm_log_external_heard(struct lbm_node *node, const Lbm__LogEntries *entries, ui
     if (!lbm_log_is_managed(node) || from != node->fetch_host)
         return;
     if (entries->diverged) {
-        lbm_log_diverge(node);
+        lbm_log_diverged_heard(node, entries);
         return;
     }
+    if (node->diverged)
+        return;
     uint64_t before = lbm_log_last(node);
     for (size_t i = 0; i < entries->n_command; i++)
         if (entries->from + i == lbm_log_last(node) + 1)

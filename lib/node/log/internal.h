@@ -6,6 +6,7 @@
  *   proposals.c     commands that this host wants in the log
  *   propose_right.c which host may want which
  *   deferred.c      entries that may be stored a little later
+ *   diverged.c      a copy that is not the cluster's log
  *   log_snapshot.c  views in place of entries
  *   local.c         engine local: one daemon orders, all others follow it
  *   promote.c       engine local: terms, and who leads them
@@ -72,6 +73,19 @@ void lbm_log_deferred_timer(struct lbm_node *node);
 /* Time, us, at which lbm_log_deferred_timer has something to do; INT64_MAX: none. */
 int64_t lbm_log_deferred_deadline(const struct lbm_node *node);
 
+/* ---- diverged.c ---- */
+
+/* The copy has entries that the log does not have: this host takes part in nothing any more. */
+void lbm_log_diverge(struct lbm_node *node);
+/* Another host says so, and whether anybody waits for what this one has: if not it begins again. */
+void lbm_log_diverged_heard(struct lbm_node *node, const Lbm__LogEntries *entries);
+/* Tell a host that asked for entries that its copy is not this log. */
+void lbm_log_tell_diverged(struct lbm_node *node, const Lbm__Peer *asked);
+/* Ask the next host what the log says of this one. */
+void lbm_log_diverged_timer(struct lbm_node *node);
+/* Time, us, at which lbm_log_diverged_timer has something to do; INT64_MAX: none. */
+int64_t lbm_log_diverged_deadline(const struct lbm_node *node);
+
 /* ---- engine.c ---- */
 
 /* Nonzero if a host has taken the log from the ensemble that the view names, and the entry that says so is
@@ -130,8 +144,6 @@ void lbm_log_tell_leader(struct lbm_node *node, uint32_t host);
 uint32_t lbm_log_next_connected(const struct lbm_node *node);
 /* Ask a host for the entries that this one lacks. */
 void lbm_log_send_fetch(struct lbm_node *node, uint32_t host);
-/* The copy has entries that the log does not have: this host takes part in nothing any more. */
-void lbm_log_diverge(struct lbm_node *node);
 /* Returns the index of the last entry of this host's copy; it may be ahead of the view. */
 uint64_t lbm_log_last(const struct lbm_node *node);
 /* An entry of the copy; index in log_base + 1 .. log_last. */
@@ -233,6 +245,8 @@ void lbm_log_bootstrap(struct lbm_node *node);
 void lbm_log_append_done(struct lbm_node *node);
 /* The proposal is void, or done with. */
 void lbm_log_append_drop(struct lbm_node *node, size_t at);
+/* All proposals are given up; whoever waits for one hears so. */
+void lbm_log_proposals_end(struct lbm_node *node);
 /* Send the first proposal. One at a time keeps a host's own commands in order. */
 void lbm_log_try_append(struct lbm_node *node);
 

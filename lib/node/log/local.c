@@ -167,7 +167,7 @@ is_cut_off(const struct lbm_node *node)
 static void
 local_fetch(struct lbm_node *node)
 {
-    if (node->diverged || node->leader_host == LBM_NONE ||
+    if (node->leader_host == LBM_NONE ||
         (node->fetch_us != 0 && node->now_us - node->fetch_us < FETCH_RETRY_US))
         return;
     node->fetch_us = node->now_us;
@@ -244,21 +244,6 @@ has_diverged(const struct lbm_node *node, const Lbm__LogFetch *fetch)
     return last > lbm_log_last(node) || (last >= node->log_base && lbm_log_chain(node, last) != fetch->chain);
 }
 
-static void
-tell_diverged(struct lbm_node *node, uint32_t host)
-{
-    Lbm__LogEntries entries = LBM__LOG_ENTRIES__INIT;
-    entries.from = node->view.index + 1;
-    entries.last = node->view.index;
-    entries.term = lbm_log_told_term(node);
-    entries.leader = lbm_log_told_leader(node);
-    entries.diverged = 1;
-    Lbm__Peer message = LBM__PEER__INIT;
-    message.body_case = LBM__PEER__BODY_LOG_ENTRIES;
-    message.log_entries = &entries;
-    lbm_core_send(node, host, &message);
-}
-
 /* To a host that has more entries: whether it has these ones. */
 static void
 tell_end(struct lbm_node *node, uint32_t host)
@@ -295,10 +280,20 @@ lbm_log_on_fetch(struct lbm_node *node, const Lbm__Peer *message)
     if (fetch->from < 1 || !lbm_local_within_reach(node, message->src, "log index", fetch->from - 1,
                                                    lbm_log_last(node), LBM_INDEX_STEP))
         return;
-    if (node->leader)
+    struct peer *peer = lbm_membership_peer_known(node, message->src);
+    if (peer != NULL)
+        peer->diverged = fetch->diverged ? message->src_incarnation : 0;
+    if (node->diverged)
+        return; /* what it has is nobody's */
+    if (node->leader && !fetch->diverged)
         lbm_log_confirm_behind(node, message->src, fetch->from - 1);
     if (node->leader && !node->caught_up)
         return; /* what it has may not be all there is */
+    if (fetch->diverged) {
+        if (node->caught_up && fetch->term <= lbm_log_told_term(node))
+            lbm_log_tell_diverged(node, message);
+        return;
+    }
     if (node->engine == LBM_LOG_ENGINE_EXTERNAL) {
         if (fetch->from - 1 > lbm_log_last(node)) {
             tell_end(node, message->src); /* what is in the ensemble comes here, too */
@@ -309,7 +304,7 @@ lbm_log_on_fetch(struct lbm_node *node, const Lbm__Peer *message)
     if (!node->leader && !takes_over && !follows)
         lbm_log_tell_leader(node, message->src);
     else if (has_diverged(node, fetch) && (!takes_over || fetch->from - 1 <= lbm_log_last(node)))
-        tell_diverged(node, message->src);
+        lbm_log_tell_diverged(node, message);
     else if (fetch->from <= node->log_base)
         lbm_log_snapshot_send(node, message->src);
     else {
@@ -344,10 +339,10 @@ lbm_log_on_entries(struct lbm_node *node, const Lbm__Peer *message)
         (!is_source && message->src != node->fetch_host))
         return;
     if (entries->diverged || is_other_history(node, entries)) {
-        lbm_log_diverge(node);
+        lbm_log_diverged_heard(node, entries);
         return;
     }
-    if (entries->chain != 0)
+    if (entries->chain != 0 || node->diverged)
         return;
     if (lbm_log_confirm_refuted(node, message->src, entries))
         return;

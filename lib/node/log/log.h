@@ -29,6 +29,11 @@ int64_t lbm_log_deadline(const struct lbm_node *node);
 /* The sender of a message knows a newer view. */
 void lbm_log_view_heard(struct lbm_node *node, const Lbm__Peer *message);
 
+/* ---- diverged.c ---- */
+
+/* The copy of the log and the view are those of a host that has never had any; it asks for the log again. */
+void lbm_log_forget(struct lbm_node *node);
+
 /* ---- ensemble.c ---- */
 
 /* What the shell sees of the ensemble of etcd. */

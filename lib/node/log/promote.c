@@ -542,9 +542,9 @@ lbm_log_on_poll(struct lbm_node *node, const Lbm__Peer *message)
         lbm_log_promote_begin(node, 0, 0, 0);
     Lbm__LogPosition position = LBM__LOG_POSITION__INIT;
     position.term = node->term;
-    position.last = lbm_log_last(node);
+    position.last = node->diverged ? 0 : lbm_log_last(node);
     position.leader = node->leader_host;
-    position.in_step = node->caught_up != 0;
+    position.in_step = node->caught_up && !node->diverged;
     position.etcd = lbm_log_ensemble_answers(node) != 0;
     Lbm__Peer answer = LBM__PEER__INIT;
     answer.body_case = LBM__PEER__BODY_LOG_POSITION;

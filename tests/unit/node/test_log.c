@@ -398,7 +398,7 @@ step(struct bench *b, struct lbm_event *event)
         if (effect->kind == LBM_EFFECT_NOTE && effect->as.note.level == LBM_NOTE_WARNING)
             b->n_unknown += strstr(effect->as.note.text, "is not known here") != NULL;
         if (effect->kind == LBM_EFFECT_NOTE && effect->as.note.level == LBM_NOTE_ERROR)
-            b->says_diverged |= strstr(effect->as.note.text, "move its database away") != NULL;
+            b->says_diverged |= strstr(effect->as.note.text, "begins again, empty") != NULL;
     }
     lbm_effects_clear(&effects);
 }
