@@ -224,6 +224,11 @@ int cluster_log_is_external(const struct cluster *cluster);
 int cluster_log_is_managed(const struct cluster *cluster);
 /* Nonzero if a majority of that ensemble runs without this host; also if there is none. */
 int cluster_ensemble_survives(const struct cluster *cluster, uint32_t host);
+/* A majority of that ensemble, from the given member on, loses its data: nothing is ever ordered there again.
+ * Value: 0: it was so before. */
+int cluster_lose_ensemble(struct cluster *cluster, uint32_t from);
+/* Nonzero if that has happened, and no other ensemble was formed since. */
+int cluster_ensemble_is_lost(const struct cluster *cluster);
 /* Nonzero if every disk that has a part of the log has all of it. */
 int cluster_log_is_everywhere(const struct cluster *cluster);
 /* Entries that some disk has had. */
