@@ -222,6 +222,9 @@ void cluster_forge(struct cluster *cluster, uint32_t from, uint32_t to, uint32_t
 int cluster_log_is_external(const struct cluster *cluster);
 /* Nonzero if the control log is in an ensemble that daemons run. */
 int cluster_log_is_managed(const struct cluster *cluster);
+/* What that host puts into its log from here on is nobody else's, and not judged, until it archives its
+ * database. */
+void cluster_part_log(struct cluster *cluster, uint32_t host);
 /* Nonzero if a majority of that ensemble runs without this host; also if there is none. */
 int cluster_ensemble_survives(const struct cluster *cluster, uint32_t host);
 /* A majority of that ensemble, from the given member on, loses its data: nothing is ever ordered there again.

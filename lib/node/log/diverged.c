@@ -15,15 +15,23 @@
 void
 lbm_log_diverge(struct lbm_node *node)
 {
-    if (!node->diverged)
-        lbm_core_note(
-            node, LBM_NOTE_ERROR,
-            "this host's control log has entries that the cluster's does not have: it takes part in "
-            "nothing until the cluster has evicted it, then it begins again, empty; if that does not "
-            "happen, run %slbctl evict %" PRIu32 " --lost at another host",
-            node->leader ? "lbctl log promote --force and " : "", node->host);
+    if (node->diverged)
+        return;
+    lbm_core_note(node, LBM_NOTE_ERROR,
+                  "this host's control log has entries that the cluster's does not have: it takes part in "
+                  "nothing until the cluster has evicted it, then it begins again, empty; if that does not "
+                  "happen, run %slbctl evict %" PRIu32 " --lost at another host",
+                  node->leader ? "lbctl log promote --force and " : "", node->host);
     node->diverged = 1;
     node->raise->application_lease_lapsed(node);
+}
+
+int
+lbm_log_is_other(const struct lbm_node *node, const Lbm__LogEntries *entries)
+{
+    uint64_t before = entries->from - 1;
+    return entries->chain != 0 && before >= node->log_base && before <= lbm_log_last(node) &&
+           lbm_log_chain(node, before) != entries->chain;
 }
 
 void

@@ -182,7 +182,7 @@ lbm_log_external_heard(struct lbm_node *node, const Lbm__LogEntries *entries, ui
 {
     if (!lbm_log_is_managed(node) || from != node->fetch_host)
         return;
-    if (entries->diverged) {
+    if (entries->diverged || lbm_log_is_other(node, entries)) {
         lbm_log_diverged_heard(node, entries);
         return;
     }

@@ -79,6 +79,8 @@ int64_t lbm_log_deferred_deadline(const struct lbm_node *node);
 void lbm_log_diverge(struct lbm_node *node);
 /* Another host says so, and whether anybody waits for what this one has: if not it begins again. */
 void lbm_log_diverged_heard(struct lbm_node *node, const Lbm__LogEntries *entries);
+/* Nonzero if what another host has before these entries is not what this one has. */
+int lbm_log_is_other(const struct lbm_node *node, const Lbm__LogEntries *entries);
 /* Tell a host that asked for entries that its copy is not this log. */
 void lbm_log_tell_diverged(struct lbm_node *node, const Lbm__Peer *asked);
 /* Ask the next host what the log says of this one. */

@@ -31,6 +31,7 @@ push_entries(struct lbm_node *node, uint32_t host, uint64_t from)
         entries.n_command = n;
         entries.command = data;
         entries.last = last;
+        entries.chain = lbm_log_chain(node, at - 1);
         entries.term = lbm_log_told_term(node);
         entries.leader = lbm_log_told_leader(node);
         entries.now_us = node->leader ? (uint64_t)node->now_us : 0;
@@ -260,15 +261,6 @@ tell_end(struct lbm_node *node, uint32_t host)
     lbm_core_send(node, host, &message);
 }
 
-/* The sender is in an ensemble that was formed after this host's copy ends, and has fewer entries: so this
- * copy has others. */
-static int
-is_other_history(const struct lbm_node *node, const Lbm__LogEntries *entries)
-{
-    return entries->chain != 0 && entries->last < lbm_log_last(node) && entries->last >= node->log_base &&
-           lbm_log_chain(node, entries->last) != entries->chain;
-}
-
 void
 lbm_log_on_fetch(struct lbm_node *node, const Lbm__Peer *message)
 {
@@ -338,11 +330,11 @@ lbm_log_on_entries(struct lbm_node *node, const Lbm__Peer *message)
     if ((node->leader && !is_source) || node->engine != LBM_LOG_ENGINE_LOCAL ||
         (!is_source && message->src != node->fetch_host))
         return;
-    if (entries->diverged || is_other_history(node, entries)) {
+    if (entries->diverged || lbm_log_is_other(node, entries)) {
         lbm_log_diverged_heard(node, entries);
         return;
     }
-    if (entries->chain != 0 || node->diverged)
+    if (node->diverged || (entries->n_command == 0 && entries->last < lbm_log_last(node)))
         return;
     if (lbm_log_confirm_refuted(node, message->src, entries))
         return;
