@@ -31,7 +31,8 @@ push_entries(struct lbm_node *node, uint32_t host, uint64_t from)
         entries.n_command = n;
         entries.command = data;
         entries.last = last;
-        entries.chain = lbm_log_chain(node, at - 1);
+        entries.chain =
+            at - 1 >= node->log_base && at - 1 <= lbm_log_last(node) ? lbm_log_chain(node, at - 1) : 0;
         entries.term = lbm_log_told_term(node);
         entries.leader = lbm_log_told_leader(node);
         entries.now_us = node->leader ? (uint64_t)node->now_us : 0;
