@@ -67,7 +67,7 @@ look_leader(const struct lbm_node *node, char text[LBM_DIAG_TEXT_MAX])
         return;
     if (node->engine != LBM_LOG_ENGINE_LOCAL) {
         lbm_log_tell_wait(node, awaited, sizeof awaited);
-        if (lbm_log_lacks_ensemble(node))
+        if (lbm_log_awaits_ensemble(node))
             snprintf(text, LBM_DIAG_TEXT_MAX, "nothing changes, and no host is evicted: it takes %s",
                      awaited);
         return;

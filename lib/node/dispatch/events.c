@@ -43,6 +43,7 @@ const struct lbm_events lbm_dispatch_events = {
     .log_append = lbm_log_append,
     .log_append_suspicion = lbm_log_append_suspicion,
     .log_confirm = lbm_log_confirm,
+    .log_engine_leave = lbm_log_engine_leave,
     .log_fetch = lbm_log_fetch,
     .log_hand_over = lbm_log_hand_over,
     .log_store_deferred = lbm_log_store_deferred,

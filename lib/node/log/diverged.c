@@ -42,8 +42,8 @@ lbm_log_tell_diverged(struct lbm_node *node, const Lbm__Peer *asked)
     Lbm__LogEntries entries = LBM__LOG_ENTRIES__INIT;
     entries.from = node->view.index + 1;
     entries.last = node->view.index;
-    entries.term = lbm_log_told_term(node);
-    entries.leader = lbm_log_told_leader(node);
+    entries.term = lbm_log_known_term(node);
+    entries.leader = lbm_log_known_leader(node);
     entries.diverged = 1;
     entries.gone = (gone != NULL && (gone->taken_over || !gone->evicted)) ||
                    (member != NULL && member->incarnation > asked->src_incarnation);
@@ -101,7 +101,7 @@ lbm_log_forget(struct lbm_node *node)
     node->caught_up = node->has_ordered = 0;
     node->fetch_us = 0;
     node->diverged = 0;
-    lbm_log_engine_leave(node);
+    node->raise->log_engine_leave(node);
     lbm_log_ensemble_tell(node);
     lbm_membership_changed(node, 1);
 }

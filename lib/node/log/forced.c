@@ -23,7 +23,7 @@ lbm_log_forced_store(struct lbm_node *node, uint64_t forced)
 {
     node->forced = forced;
     node->forced_id = UINT64_MAX; /* lbm_log_store_term, which follows, knows it */
-    lbm_log_engine_leave(node);
+    node->raise->log_engine_leave(node);
 }
 
 /* Another host has taken the log, in a term of which this one has yet to hear. */
@@ -56,7 +56,7 @@ lbm_log_forced_tell(struct lbm_node *node, const Lbm__Peer *message)
 {
     struct peer *peer = lbm_membership_peer_known(node, message->src);
     if (message->forced >= node->forced || peer == NULL || !peer->connected ||
-        lbm_log_told_leader(node) == LBM_NONE ||
+        lbm_log_known_leader(node) == LBM_NONE ||
         (peer->forced_us != 0 && node->now_us - peer->forced_us < TELL_US))
         return;
     peer->forced_us = node->now_us;
@@ -65,20 +65,6 @@ lbm_log_forced_tell(struct lbm_node *node, const Lbm__Peer *message)
 
 /* ---- the host that takes it ------------------------------------------------------------------------------
  */
-
-int
-lbm_log_ensemble_answers(const struct lbm_node *node)
-{
-    const struct lbm_ensemble_report *report = &node->ensemble.report;
-    return lbm_log_is_managed(node) && report->id == node->view.ensemble.id && report->n != 0;
-}
-
-int
-lbm_log_lacks_ensemble(const struct lbm_node *node)
-{
-    return lbm_log_is_managed(node) && node->ensemble.report.id == node->view.ensemble.id &&
-           node->ensemble.report.n == 0;
-}
 
 int
 lbm_log_forced_may_begin(const struct lbm_node *node, char *why, size_t size)
@@ -112,7 +98,7 @@ lbm_log_forced_answer(struct lbm_node *node, const struct client *client, const 
     } else if (node->promotion.round != PROMOTION_NONE) {
         code = LBM_E_BUSY;
         snprintf(why, sizeof why, "a promotion is in progress");
-    } else if (!lbm_log_may_lead(node)) {
+    } else if (!lbm_log_may_promote(node)) {
         snprintf(why, sizeof why, "this host is no member that could do it");
     } else {
         (void)lbm_log_forced_may_begin(node, why, sizeof why);

@@ -13,6 +13,7 @@
  *   confirm.c       engine local: a leader that starts asks the others before it orders anything
  *   external.c      engine external: the shell reaches a log that no daemon orders
  *   engine.c        which engine it is, as the log says
+ *   terms.c         the present term, a promotion in progress, the ensemble, as this host knows them
  *   forced.c        the log is taken from an ensemble that has lost its majority
  *   ensemble.c      the ensemble of etcd that daemons run: its members, and when the log moves there */
 #ifndef LBM_NODE_LOG_INTERNAL_H
@@ -106,8 +107,6 @@ lbm_log_is_managed(const struct lbm_node *node)
 
 /* Change the engine if the last entry that was applied says so, and tell the shell. */
 void lbm_log_engine_follow(struct lbm_node *node);
-/* The log is taken from the ensemble by force: this host reads and proposes there no more. */
-void lbm_log_engine_leave(struct lbm_node *node);
 
 /* ---- ensemble.c ---- */
 
@@ -138,8 +137,6 @@ void lbm_log_external_asked(struct lbm_node *node, const Lbm__Peer *message);
 
 /* Tell operators that the leader is lost, or heard again. */
 void lbm_log_local_timer(struct lbm_node *node);
-/* Who asks the wrong host, or has yet to hear of a term, learns who leads. */
-void lbm_log_tell_leader(struct lbm_node *node, uint32_t host);
 /* ---- log_copy.c ---- */
 
 /* Returns the connected host after the one that was asked last; LBM_NONE: there is none. */
@@ -192,22 +189,15 @@ void lbm_log_forced_answer(struct lbm_node *node, const struct client *client, c
 int lbm_log_forced_may_begin(const struct lbm_node *node, char *why, size_t size);
 /* Propose the entry that says so, until it is in the log. */
 void lbm_log_forced_timer(struct lbm_node *node);
-/* Nonzero if some member of the ensemble answers this host, and knows who leads it. */
-int lbm_log_ensemble_answers(const struct lbm_node *node);
 
 /* ---- promote.c ---- */
 
 /* Begin one. In: client, 0: the leader itself asks for it. */
 void lbm_log_promote_begin(struct lbm_node *node, uint64_t client, uint64_t request, int force);
 /* Nonzero if an operator may promote this host. */
-int lbm_log_may_lead(const struct lbm_node *node);
+int lbm_log_may_promote(const struct lbm_node *node);
 /* Follow another host, in a higher term; LBM_NONE: this one has yet to take the role. */
 void lbm_log_enter_term(struct lbm_node *node, uint64_t term, uint32_t leader);
-/* The term that this host would tell others, and who leads it. */
-uint64_t lbm_log_told_term(const struct lbm_node *node);
-uint32_t lbm_log_told_leader(const struct lbm_node *node);
-/* The local engine ends: so does a promotion in progress. */
-void lbm_log_promote_over(struct lbm_node *node);
 /* Nonzero if entries are taken from this host: the leader, or the longest copy during a promotion. */
 int lbm_log_is_source(const struct lbm_node *node, uint32_t host);
 /* As it was stored. */
@@ -216,8 +206,6 @@ void lbm_log_term_start(struct lbm_node *node, const struct lbm_recovered *recov
 void lbm_log_leader_read(struct lbm_node *node);
 /* A message of this term, and who leads it (LBM_NONE: not known). Nonzero if it is of the present term. */
 int lbm_log_term_heard(struct lbm_node *node, uint64_t term, uint32_t leader, uint32_t from);
-/* Store that the present term has this leader; LBM_NONE: it has yet to take the role. */
-void lbm_log_store_term(struct lbm_node *node, uint32_t leader);
 /* Ask all others that take part, or ask again those that have not answered. */
 void lbm_log_promote_begin_round(struct lbm_node *node, enum promotion_round round);
 /* Send LogPoll of the present round of a promotion to a host. */
@@ -251,5 +239,25 @@ void lbm_log_append_drop(struct lbm_node *node, size_t at);
 void lbm_log_proposals_end(struct lbm_node *node);
 /* Send the first proposal. One at a time keeps a host's own commands in order. */
 void lbm_log_try_append(struct lbm_node *node);
+
+/* ---- terms.c ---- */
+
+/* Store that the present term has this leader; LBM_NONE: it has yet to take the role. */
+void lbm_log_store_term(struct lbm_node *node, uint32_t leader);
+/* Returns the term that this host would tell others: the log may know of a later one than it has led or
+ * followed. */
+uint64_t lbm_log_known_term(const struct lbm_node *node);
+/* Returns who leads that term; LBM_NONE: nobody yet. */
+uint32_t lbm_log_known_leader(const struct lbm_node *node);
+/* Who asks the wrong host, or has yet to hear of a term, learns who leads. */
+void lbm_log_tell_leader(struct lbm_node *node, uint32_t host);
+/* The operator who waits for a promotion, if one does, hears how it is. */
+void lbm_log_promotion_answer(struct lbm_node *node, enum lbm_err err, const char *why);
+/* A promotion is over; the operator who waits for it hears how. */
+void lbm_log_promotion_ends(struct lbm_node *node, enum lbm_err err, const char *why);
+/* The local engine ends: so does a promotion in progress. */
+void lbm_log_promote_over(struct lbm_node *node);
+/* Nonzero if some member of the ensemble answers this host, and knows who leads it. */
+int lbm_log_ensemble_answers(const struct lbm_node *node);
 
 #endif

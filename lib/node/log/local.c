@@ -33,8 +33,8 @@ push_entries(struct lbm_node *node, uint32_t host, uint64_t from)
         entries.last = last;
         entries.chain =
             at - 1 >= node->log_base && at - 1 <= lbm_log_last(node) ? lbm_log_chain(node, at - 1) : 0;
-        entries.term = lbm_log_told_term(node);
-        entries.leader = lbm_log_told_leader(node);
+        entries.term = lbm_log_known_term(node);
+        entries.leader = lbm_log_known_leader(node);
         entries.now_us = node->leader ? (uint64_t)node->now_us : 0;
         Lbm__Peer message = LBM__PEER__INIT;
         message.body_case = LBM__PEER__BODY_LOG_ENTRIES;
@@ -223,20 +223,6 @@ lbm_log_local_timer(struct lbm_node *node)
 
 /* ---- messages ------------------------------------------------------------------------------------------ */
 
-void
-lbm_log_tell_leader(struct lbm_node *node, uint32_t host)
-{
-    Lbm__LogResult result = LBM__LOG_RESULT__INIT;
-    result.last = node->view.index;
-    result.term = lbm_log_told_term(node);
-    result.leader = lbm_log_told_leader(node);
-    Lbm__Peer answer = LBM__PEER__INIT;
-    answer.body_case = LBM__PEER__BODY_LOG_RESULT;
-    answer.log_result = &result;
-    if (result.term != 0)
-        lbm_core_send(node, host, &answer);
-}
-
 /* The asking host has entries that this log does not have: a former leader took them, and nobody else got
  * them before another one was promoted. */
 static int
@@ -253,8 +239,8 @@ tell_end(struct lbm_node *node, uint32_t host)
     Lbm__LogEntries entries = LBM__LOG_ENTRIES__INIT;
     entries.last = lbm_log_last(node);
     entries.from = entries.last + 1;
-    entries.term = lbm_log_told_term(node);
-    entries.leader = lbm_log_told_leader(node);
+    entries.term = lbm_log_known_term(node);
+    entries.leader = lbm_log_known_leader(node);
     entries.chain = lbm_log_chain(node, entries.last);
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_LOG_ENTRIES;
@@ -283,7 +269,7 @@ lbm_log_on_fetch(struct lbm_node *node, const Lbm__Peer *message)
     if (node->leader && !node->caught_up)
         return; /* what it has may not be all there is */
     if (fetch->diverged) {
-        if (node->caught_up && fetch->term <= lbm_log_told_term(node))
+        if (node->caught_up && fetch->term <= lbm_log_known_term(node))
             lbm_log_tell_diverged(node, message);
         return;
     }

@@ -23,45 +23,6 @@ enum {
     FORCED_TERMS = 8 /* an ensemble that is not lost after all may give the log to a host, a few times */
 };
 
-void
-lbm_log_store_term(struct lbm_node *node, uint32_t leader)
-{
-    struct lbm_persist_op op = {.kind = LBM_PERSIST_TERM};
-    op.as.term.term = node->term;
-    op.as.term.leader = leader;
-    op.as.term.forced = node->forced;
-    lbm_core_persist(node, op);
-    if (node->forced_id == UINT64_MAX)
-        node->forced_id = node->persist_id;
-}
-
-static void
-answer_client(struct lbm_node *node, enum lbm_err err, const char *why)
-{
-    struct promotion *p = &node->promotion;
-    Lbm__Response response = LBM__RESPONSE__INIT;
-    if (p->waits && err != LBM_OK)
-        lbm_core_reply_error(node, p->client, p->request, err, "%s", why);
-    else if (p->waits)
-        lbm_core_reply(node, p->client, p->request, 1, &response);
-    p->waits = 0;
-}
-
-static void
-promotion_ends(struct lbm_node *node, enum lbm_err err, const char *why)
-{
-    answer_client(node, err, why);
-    lbm_vec_free(&node->promotion.awaited);
-    node->promotion.round = PROMOTION_NONE;
-}
-
-void
-lbm_log_promote_over(struct lbm_node *node)
-{
-    if (node->promotion.round != PROMOTION_NONE)
-        promotion_ends(node, LBM_E_UNSUPPORTED, "the control log is in an ensemble of etcd from now on");
-}
-
 /* A higher term: its leader is followed from here on. LBM_NONE: it has yet to take the role. */
 void
 lbm_log_enter_term(struct lbm_node *node, uint64_t term, uint32_t leader)
@@ -69,7 +30,7 @@ lbm_log_enter_term(struct lbm_node *node, uint64_t term, uint32_t leader)
     if (node->leader)
         lbm_core_note(node, LBM_NOTE_WARNING, "host %" PRIu32 " orders the control log from now on", leader);
     if (node->promotion.round != PROMOTION_NONE && leader != LBM_NONE)
-        promotion_ends(node, LBM_E_BUSY, "another host is being promoted");
+        lbm_log_promotion_ends(node, LBM_E_BUSY, "another host is being promoted");
     node->term = term;
     node->leader = 0;
     node->leader_host = leader;
@@ -97,18 +58,6 @@ lbm_log_leader_read(struct lbm_node *node)
     if (node->engine == LBM_LOG_ENGINE_LOCAL && node->term == 0 && !node->leader &&
         node->view.leader != node->host)
         node->leader_host = node->view.leader;
-}
-
-uint64_t
-lbm_log_told_term(const struct lbm_node *node)
-{
-    return node->view.log_term > node->term ? node->view.log_term : node->term;
-}
-
-uint32_t
-lbm_log_told_leader(const struct lbm_node *node)
-{
-    return node->view.log_term > node->term ? node->view.leader : node->leader_host;
 }
 
 /* Others know that this host leads a term of which its disk knows nothing any more. */
@@ -221,7 +170,7 @@ lead(struct lbm_node *node)
         append_promote(node);
     lbm_core_note(node, LBM_NOTE_INFO, "this host orders the control log from now on, term %" PRIu64,
                   node->term);
-    promotion_ends(node, LBM_OK, "");
+    lbm_log_promotion_ends(node, LBM_OK, "");
 }
 
 /* Entries that only another copy has. */
@@ -319,7 +268,7 @@ end_round(struct lbm_node *node)
         return;
     }
     if (node->engine == LBM_LOG_ENGINE_EXTERNAL && !lbm_log_forced_may_begin(node, why, sizeof why)) {
-        promotion_ends(node, LBM_E_STATE, why);
+        lbm_log_promotion_ends(node, LBM_E_STATE, why);
         return;
     }
     if (node->engine == LBM_LOG_ENGINE_EXTERNAL)
@@ -352,7 +301,7 @@ can_lead(const struct lbm_node *node)
 }
 
 int
-lbm_log_may_lead(const struct lbm_node *node)
+lbm_log_may_promote(const struct lbm_node *node)
 {
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
     return can_lead(node) && self->state != LBM_MEMBER_DRAINING;
@@ -382,7 +331,7 @@ lbm_log_answer_promote(struct lbm_node *node, const struct client *client, const
     } else if (node->leader) {
         Lbm__Response response = LBM__RESPONSE__INIT;
         lbm_core_reply(node, client->id, client->request, 1, &response);
-    } else if (!lbm_log_may_lead(node)) {
+    } else if (!lbm_log_may_promote(node)) {
         lbm_core_reply_error(node, client->id, client->request, LBM_E_STATE,
                              "this host is no member that could do it");
     } else {
@@ -398,7 +347,7 @@ rival_met(struct lbm_node *node, const Lbm__LogPosition *position, uint32_t src)
     struct promotion *p = &node->promotion;
     uint32_t rival = position->leader != LBM_NONE ? position->leader : src;
     if (position->term > p->term || rival > node->host) {
-        promotion_ends(node, LBM_E_BUSY, "another host is being promoted; try again");
+        lbm_log_promotion_ends(node, LBM_E_BUSY, "another host is being promoted; try again");
         return;
     }
     p->term++;
@@ -422,7 +371,7 @@ lbm_log_on_position(struct lbm_node *node, const Lbm__Peer *message)
                  "etcd answers host %" PRIu32
                  ", or did a few seconds ago: lbctl log move local moves the control log",
                  message->src);
-        promotion_ends(node, LBM_E_STATE, why);
+        lbm_log_promotion_ends(node, LBM_E_STATE, why);
         return;
     }
     if (p->round == PROMOTION_CONFIRM) {
@@ -463,10 +412,10 @@ round_fails(struct lbm_node *node)
              p->awaited.n != 0 ? p->awaited.at[0] : p->longest,
              p->round == PROMOTION_ASK ? "" : "; this host is promoted as soon as it does, or by --force");
     if (p->round == PROMOTION_ASK) {
-        promotion_ends(node, LBM_E_TIMEOUT, why);
+        lbm_log_promotion_ends(node, LBM_E_TIMEOUT, why);
         return;
     }
-    answer_client(node, LBM_E_TIMEOUT, why);
+    lbm_log_promotion_answer(node, LBM_E_TIMEOUT, why);
     ask_promises(node);
 }
 

@@ -171,7 +171,7 @@ void
 lbm_log_tell_wait(const struct lbm_node *node, char *text, size_t size)
 {
     const struct peer *peer = lbm_membership_peer_known(node, node->leader_host);
-    if (lbm_log_lacks_ensemble(node))
+    if (lbm_log_awaits_ensemble(node))
         tell_ensemble(node, text, size);
     else if (node->engine == LBM_LOG_ENGINE_EXTERNAL)
         snprintf(text, size, "etcd, which has not taken it");
