@@ -230,8 +230,9 @@ int cluster_ensemble_survives(const struct cluster *cluster, uint32_t host);
 /* A majority of that ensemble, from the given member on, loses its data: nothing is ever ordered there again.
  * Value: 0: it was so before. */
 int cluster_lose_ensemble(struct cluster *cluster, uint32_t from);
-/* Nonzero if that has happened, and no other ensemble was formed since. */
-int cluster_ensemble_is_lost(const struct cluster *cluster);
+/* Nonzero if that has happened, or too many members are on hosts that are dead or have no data yet, and no
+ * other ensemble was formed since. In: dead, by host. */
+int cluster_ensemble_is_lost(const struct cluster *cluster, const uint8_t *dead);
 /* Nonzero if every disk that has a part of the log has all of it. */
 int cluster_log_is_everywhere(const struct cluster *cluster);
 /* Entries that some disk has had. */

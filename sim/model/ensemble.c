@@ -68,9 +68,13 @@ cluster_lose_ensemble(struct cluster *c, uint32_t from)
 }
 
 int
-cluster_ensemble_is_lost(const struct cluster *c)
+cluster_ensemble_is_lost(const struct cluster *c, const uint8_t *dead)
 {
-    return cluster_log_is_managed(c) && c->log.is_lost;
+    uint32_t n = 0;
+    for (size_t i = 0; i < c->log.listed.n; i++)
+        n += c->log.has_begun[i] && !dead[c->log.listed.member[i].host];
+    return cluster_log_is_managed(c) &&
+           (c->log.is_lost || (n <= c->log.listed.n / 2 && cluster_log_is_everywhere(c)));
 }
 
 static void

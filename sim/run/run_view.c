@@ -312,7 +312,7 @@ pass_over_the_dead(struct run *s)
 static void
 leave_lost_ensemble(struct run *s)
 {
-    if (!cluster_ensemble_is_lost(s->cluster)) {
+    if (!cluster_ensemble_is_lost(s->cluster, s->dead)) {
         s->taker = LBM_NONE;
         return;
     }

@@ -124,11 +124,9 @@ external_fetch_deadline(const struct lbm_node *node)
 static void
 external_fetch(struct lbm_node *node)
 {
-    if (!lbm_log_is_managed(node))
-        return;
     if (node->ensemble.behind_us == 0)
         node->ensemble.behind_us = node->now_us;
-    if (node->now_us < external_fetch_deadline(node))
+    if (!lbm_log_is_managed(node) || node->now_us < external_fetch_deadline(node))
         return;
     node->fetch_us = node->now_us;
     node->fetch_host = lbm_log_next_connected(node);
@@ -223,6 +221,7 @@ lbm_log_on_external_snapshot(struct lbm_node *node, uint64_t index, const struct
     if (index <= lbm_log_last(node) || node->engine != LBM_LOG_ENGINE_EXTERNAL)
         return;
     lbm_log_snapshot_install(node, view->at, view->len);
+    node->ensemble.behind_us = 0;
     follow(node); /* from behind it */
 }
 

@@ -131,6 +131,9 @@ int lbm_log_is_operator(const struct lbm_node *node, uint32_t host);
 
 /* ---- terms.c ---- */
 
+/* Nonzero if others know newer entries of a log outside the daemons, and this host has not got them for long:
+ * who has gone meanwhile, it does not know. */
+int lbm_log_is_behind(const struct lbm_node *node);
 /* Nonzero if the log is in an ensemble of etcd that daemons run, of which no member answers this host. */
 int lbm_log_awaits_ensemble(const struct lbm_node *node);
 

@@ -82,6 +82,17 @@ lbm_log_ensemble_answers(const struct lbm_node *node)
 }
 
 int
+lbm_log_is_behind(const struct lbm_node *node)
+{
+    int has_waited = node->engine == LBM_LOG_ENGINE_EXTERNAL && node->ensemble.behind_us != 0 &&
+                     node->now_us - node->ensemble.behind_us > SUSPECT_US;
+    for (size_t i = 0; has_waited && i < node->peers.n; i++)
+        if (node->peers.at[i].view > lbm_log_last(node))
+            return 1;
+    return 0;
+}
+
+int
 lbm_log_awaits_ensemble(const struct lbm_node *node)
 {
     return lbm_log_is_managed(node) && node->ensemble.report.id == node->view.ensemble.id &&
