@@ -15,6 +15,7 @@
 enum happening {
     HAPPEN_MESSAGE,      /* from another host */
     HAPPEN_SYNCED,       /* the disk has a transaction */
+    HAPPEN_BLOB_READ,    /* a piece of a large payload was read from the disk */
     HAPPEN_PLANNED,      /* a computation ends */
     HAPPEN_CONNECT,      /* a try to connect */
     HAPPEN_DISCONNECTED, /* the host notices that a connection is no more */
@@ -41,6 +42,7 @@ struct happen {
     uint64_t number; /* MESSAGE: the connection; ASKED, TOLD, GONE: the client; APPENDED: the index */
     uint32_t result; /* APPENDED */
     struct lbm_persist *persist; /* SYNCED */
+    struct lbm_blob_read read;   /* BLOB_READ */
     struct lbm_plan_task task;   /* PLANNED */
     int was_held;                /* MESSAGE: it had arrived before */
 };
@@ -239,7 +241,11 @@ void machine_ends(struct cluster *c, uint32_t host, const char *why); /* by itse
 
 /* ---- storage.c ----------------------------------------------------------------------------------------- */
 
+enum { BLOB_PIECE = 32 }; /* bytes of a piece of a large payload, which has up to four */
+
 void persist_effect(struct cluster *c, uint32_t host, struct lbm_effect *effect);
+void blob_read_effect(struct cluster *c, uint32_t host, const struct lbm_effect *effect);
+void happen_blob_read(struct cluster *c, const struct happen *happen);
 void happen_synced(struct cluster *c, struct happen *happen);
 void sync_some(struct cluster *c, uint32_t host, enum crash crash);
 

@@ -89,6 +89,8 @@ static const struct right {
     {LBM__REQUEST__WHAT_RECOVER_END, SUBMITS, "recover jobs", NULL},
     {LBM__REQUEST__WHAT_PUBLISH, SERVES, "serve a job", NULL},
     {LBM__REQUEST__WHAT_POST, SERVES, "serve a job", NULL},
+    {LBM__REQUEST__WHAT_BLOB_PUT, SERVES, "serve a job", NULL},
+    {LBM__REQUEST__WHAT_BLOB_READ, SERVES, "serve a job", NULL},
     {LBM__REQUEST__WHAT_HOST_CHANGE, ADMINISTERS, "change hosts", NULL},
     {LBM__REQUEST__WHAT_PROMOTE, ADMINISTERS, "promote a host", NULL},
     {LBM__REQUEST__WHAT_LOG_MOVE, ADMINISTERS, "move the control log", NULL},

@@ -156,6 +156,8 @@ struct application {
     int has_had;      /* it was given vertices, or came back with some */
     int is_back;      /* with vertices from the life before */
     int wants_edges;  /* it wants to hear of edges of its vertices */
+    int reads_blobs;  /* it understands that a payload is a blob */
+    int was_told;     /* that it is not given vertices, since it does not */
     int publishes;    /* it has published, and hears of others that serve the job */
     uint64_t posted;  /* bytes from others that it was sent, and may not have read */
 };
@@ -191,7 +193,7 @@ struct program {
 /* A client that is told of the programs of a job. */
 struct run_watch {
     uint64_t client, request, job, run;
-    uint64_t unread;  /* bytes that it was sent, and may not have read */
+    uint64_t unread; /* bytes that it was sent, and may not have read */
     int64_t over_us; /* no program runs, or is to: since then; 0: one does */
 };
 
@@ -430,6 +432,18 @@ struct recovery {
     LBM_VEC(struct lbm_row) rows;
 };
 
+/* A large payload that is here, or comes (records/blobs.c). */
+struct blob {
+    struct lbm_blob_name name;
+    uint32_t pieces;         /* that are here, the first ones */
+    struct lbm_sha256 *hash; /* of these, owned; NULL: the blob is complete */
+    uint32_t from;           /* host that it comes from; LBM_NONE: none, or a client brings it */
+    uint32_t asked;          /* pieces before this one were asked for there */
+    int64_t moved_us;        /* when the last was asked for, or came */
+    int64_t used_us;         /* when it was last spoken of */
+    int was_named;           /* a record has had it since */
+};
+
 struct lbm_events;
 struct log_engine;
 
@@ -588,6 +602,11 @@ struct lbm_node {
     uint64_t n_moves;                  /* ever */
 
     LBM_VEC(struct met_link) met; /* this host's links as rounds last saw them, by host */
+
+    LBM_VEC(struct blob) blobs; /* by name */
+    uint32_t blob_piece;        /* bytes of a piece */
+    uint32_t blob_reads;        /* pieces that are being read from the disk */
+    int64_t blobs_us;           /* next look at which are of no use any more */
 
     int starting;       /* the stored log is being read: nothing follows from it yet */
     uint64_t topology;  /* of the view, when jobs last took notice */

@@ -77,7 +77,7 @@ lbm_job_store_payloads(struct lbm_node *node, struct job *job, const uint32_t *l
         if (len[v] != 0 && copy == NULL)
             return LBM_E_NOMEM;
         if (copy != NULL)
-            lbm_records_payload(node, job, vertex, copy, len[v]);
+            lbm_records_payload(node, job, vertex, copy, len[v], 0);
         payloads += len[v];
     }
     if (n != 0) {
