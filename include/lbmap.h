@@ -129,7 +129,8 @@ enum lbmap_error lbmap_locate(struct lbmap *map, const uint32_t *vertex, size_t 
 
 /* ---- working on vertices ------------------------------------------------------------------------------ */
 
-#define LBMAP_PAYLOAD_MAX 262144 /* bytes of a payload */
+#define LBMAP_PAYLOAD_MAX 67108864     /* bytes of a payload */
+#define LBMAP_CHANGE_PAYLOAD_MAX 262144 /* of one in a change of the guest (lbmap_change): checkpoint longer ones */
 
 /* What the program keeps of a vertex, for whoever works on it next. Any bytes. */
 struct lbmap_payload {

@@ -7,7 +7,7 @@
 #include "sim/model/hash.h"
 #include "sim/model/internal.h"
 
-enum { SMALL_BYTES = 16, LARGE_ONE_IN = 3 };
+enum { SMALL_BYTES = 16, LARGE_ONE_IN = 6 };
 _Static_assert(LARGE_BYTES <= BLOB_PIECE * DISK_PIECES_MAX, "a disk holds its pieces");
 
 static size_t
