@@ -47,6 +47,7 @@ take_row(struct lbm_cut *cut, uint32_t host, const Lbm__Records *r, size_t i, si
                                       .pin = r->n_pin != 0 ? r->pin[i] : LBM_NONE,
                                       .degree = r->n_degree != 0 ? r->degree[i] : 0,
                                       .payload_len = r->n_payload_len != 0 ? r->payload_len[i] : 0,
+                                      .is_blob = r->n_blob != 0 && r->blob[i] != 0,
                                       .edge_at = cut->edge.n,
                                       .payload_at = cut->payloads_len};
     for (uint32_t k = 0; k < vertex->degree; k++) {
@@ -206,11 +207,18 @@ judge(struct lbm_cut *cut, struct lbm_graph *g, struct lbm_diag *diag)
     char text[LBM_DIAG_TEXT_MAX / 2];
     cut->n = cut->n_pinned = 0;
     cut->bytes = 0;
+    uint32_t n_large = 0;
     for (uint32_t v = 0; v < cut->ids; v++) {
         cut->n += cut->vertex[v].epoch != 0;
         cut->n_pinned += cut->vertex[v].epoch != 0 && cut->vertex[v].pin != LBM_NONE;
         cut->bytes += cut->vertex[v].payload_len;
+        n_large += cut->vertex[v].is_blob;
     }
+    if (n_large != 0)
+        return lbm_diag_set(diag, LBM_E_UNSUPPORTED, "", 0,
+                            "%" PRIu32 " vertices have payloads of more than %u bytes, which are not read out of a "
+                            "cluster",
+                            n_large, LBM_PAYLOAD_MAX);
     if (cut->missing.n != 0) {
         name_hosts("did not answer in time: see lbctl hosts", cut->missing.n, cut->missing.at, text,
                    sizeof text);

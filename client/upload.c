@@ -132,7 +132,7 @@ lbm_payload_file(const char *dir, uint32_t vertex, struct lbm_buf *out, struct l
     if (bytes == NULL || out->failed)
         return LBM_E_NOMEM;
     if (n > LBM_PAYLOAD_MAX)
-        return lbm_diag_set(diag, LBM_E_LIMIT, path, 0, "is larger than the %u bytes of a payload",
+        return lbm_diag_set(diag, LBM_E_LIMIT, path, 0, "is larger than the %u bytes that a payload may have here",
                             LBM_PAYLOAD_MAX);
     return failed ? lbm_diag_set(diag, LBM_E_IO, path, 0, "cannot be read") : LBM_OK;
 }

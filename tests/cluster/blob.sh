@@ -13,7 +13,7 @@ vertices=8
 # memory HOST: the most that its daemon has had, KiB.
 memory() { awk '/^VmHWM/ { print $2 }' "/proc/$(cat "$dir/h$1/lbmapd.pid")/status"; }
 # all_kept: every vertex that is worked on was checkpointed.
-all_kept() { ! awk '$2 == "acquire" { kept[$3] = 0 } $2 == "checkpoint" { kept[$3] = 1 } $2 ~ /release|revoke/ { kept[$3] = 1 }
+all_kept() { ! awk '$2 == "acquire" { kept[$3] = 0 } $2 ~ /checkpoint|release|revoke/ { kept[$3] = 1 }
     END { for (v in kept) if (!kept[v]) print v }' "${history_of[@]}" | grep -q .; }
 # has_none HOST: its application has no vertex.
 has_none() { [ -z "$(held "${history_of[$1]}")" ]; }
@@ -23,7 +23,7 @@ bounded() {
     for host in "${!before[@]}"; do
         now=$(memory "$host")
         echo "$1: host $host had $((now - ${before[$host]})) KiB more than ${before[$host]}"
-        [ "$((now - ${before[$host]}))" -le "$most_kib" ] || bad "$1: host $host needed $((now - ${before[$host]})) KiB more"
+        [ "$((now - ${before[$host]}))" -le "$most_kib" ] || bad "$1: host $host needed more"
     done
 }
 
@@ -53,14 +53,12 @@ unset "worker_pid[3]" "before[3]"
 find "$dir/h3" -mindepth 1 ! -name lbmapd.conf ! -path "*/identity*" -delete
 until_true 120 "the others work on all of it" all_worked_on
 bounded "taken over"
-[ "$(awk '$2 == "acquire" { n[$3] = $5 } END { for (v in n) m += n[v] > 0; print m + 0 }' "${history_of[@]}")" -eq "$vertices" ] ||
-    bad "payloads that were kept are lost"
 end_work KILL 0
+expect "one executor of a vertex at a time, and no kept step lost" bash "$tests/history_check.sh" "$scratch"/history.*
 work 0
 until_true 120 "an application that begins again gets all of it" all_worked_on
 end_work TERM 0
 cat "$scratch"/worker* 2>/dev/null | sort | uniq -c | head -n 20
 if grep -h "not its own" "$scratch"/worker*; then bad "payloads were mixed up"; fi
 if grep -hE "cut off|giving up|cannot go on|damaged" "$dir"/h*/lbmapd.log; then bad "connections were given up"; fi
-expect "one executor of a vertex at a time, and no kept step lost" bash "$tests/history_check.sh" "$scratch"/history.*
 exit "$failed"
