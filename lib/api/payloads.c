@@ -3,6 +3,7 @@
 
 #include "api/payloads.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -10,8 +11,9 @@
 #include "base/sha256.h"
 
 enum {
-    WINDOW = 4,   /* pieces that the daemon has not stored, or we have not read */
-    BUSY_MS = 50, /* before a daemon that reads much is asked again */
+    WINDOW = 4,               /* pieces that the daemon has not stored, or we have not read */
+    BUSY_MS = 50,             /* before a daemon that reads much, or gets it from elsewhere, is asked again */
+    COMES_BYTES_PER_MS = 500, /* a payload comes from another host at least so fast */
 };
 _Static_assert((int)WINDOW <= LBM_BLOB_PIECES_ASKED_MAX, "the daemon gives as many at a time");
 _Static_assert(LBM_API_BLOB_WORDS == 8 + LBM_SHA256_BYTES, "a length and a digest");
@@ -100,7 +102,7 @@ static enum lbm_err
 get_some(struct lbmap *map, Lbm__BlobRead *read, struct reading *reading)
 {
     const struct timespec pause = {0, BUSY_MS * 1000000L};
-    int64_t end_ms = lbm_api_now_ms() + map->timeout_ms;
+    int64_t end_ms = lbm_api_now_ms() + map->timeout_ms + (int64_t)(reading->len / COMES_BYTES_PER_MS);
     for (;;) {
         Lbm__Request request = LBM__REQUEST__INIT;
         read->first = (uint32_t)(reading->got / LBM_BLOB_PIECE_MAX);
@@ -115,7 +117,8 @@ get_some(struct lbmap *map, Lbm__BlobRead *read, struct reading *reading)
 }
 
 enum lbm_err
-lbm_api_payload_get(struct lbmap *map, const uint8_t *words, size_t len, struct lbmap_payload *payload)
+lbm_api_payload_get(struct lbmap *map, const char *job, uint32_t host, const uint8_t *words, size_t len,
+                    struct lbmap_payload *payload)
 {
     uint64_t length = 0;
     for (size_t i = 8; len == LBM_API_BLOB_WORDS && i-- > 0;)
@@ -129,6 +132,11 @@ lbm_api_payload_get(struct lbmap *map, const uint8_t *words, size_t len, struct 
     lbm__blob_read__init(&read);
     read.digest = (ProtobufCBinaryData){LBM_SHA256_BYTES, (uint8_t *)words + 8};
     read.length = length;
+    char name[LBM_NAME_MAX + 1] = "";
+    if (job != NULL)
+        snprintf(name, sizeof name, "%s", job);
+    read.job = name;
+    read.host = host;
     enum lbm_err err = LBM_OK;
     while (err == LBM_OK && reading.got < reading.len)
         err = get_some(map, &read, &reading);

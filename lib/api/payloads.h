@@ -14,10 +14,11 @@ enum { LBM_API_BLOB_WORDS = 40 };
 enum lbm_err lbm_api_payload_put(struct lbmap *map, const struct lbmap_payload *payload,
                                  uint8_t words[LBM_API_BLOB_WORDS]) LBM_MUST_CHECK;
 
-/* Read the payload that words [len] stand for. Out: *payload, its bytes to be freed with free().
+/* Read the payload that words [len] stand for. job: of that job, which is not served, and from the records of
+ * host `host`; NULL: of the one that is served. Out: *payload, its bytes to be freed with free().
  * Errors: as lbm_api_call; LBM_E_NOTFOUND the vertex is not this host's any more; LBM_E_CORRUPT it is not
  * what the words say; LBM_E_NOMEM. */
-enum lbm_err lbm_api_payload_get(struct lbmap *map, const uint8_t *words, size_t len,
-                                 struct lbmap_payload *payload) LBM_MUST_CHECK;
+enum lbm_err lbm_api_payload_get(struct lbmap *map, const char *job, uint32_t host, const uint8_t *words,
+                                 size_t len, struct lbmap_payload *payload) LBM_MUST_CHECK;
 
 #endif

@@ -270,7 +270,7 @@ acquire_large(struct lbmap *map, uint32_t vertex, uint64_t token, const uint8_t 
 {
     struct lbm_service *s = map->service;
     struct lbmap_payload payload;
-    enum lbm_err err = lbm_api_payload_get(map, words, len, &payload);
+    enum lbm_err err = lbm_api_payload_get(map, NULL, 0, words, len, &payload);
     if (err == LBM_E_NOMEM)
         s->short_of_memory = 1;
     else if (err != LBM_OK && map->fd >= 0)

@@ -42,6 +42,7 @@ static const struct lbm_wire_rule submit_rows_rules[] = {
     {"weight", SAME("neighbour"), WEIGHT, OR_EMPTY},
     {"payload_len", SAME("degree"), PAYLOAD, OR_EMPTY},
     {"payload", IN(0, LBM_FRAME_BYTES_MAX)},
+    {"blob", SAME("degree"), FLAG, OR_EMPTY},
 };
 static const struct lbm_wire_table submit_rows_table = TABLE(submit_rows_rules, lbm__submit_rows__descriptor);
 
@@ -140,7 +141,8 @@ static const struct lbm_wire_rule blob_put_rules[] = {
 static const struct lbm_wire_table blob_put_table = TABLE(blob_put_rules, lbm__blob_put__descriptor);
 
 static const struct lbm_wire_rule blob_read_rules[] = {
-    {"digest", DIGEST}, {"length", BLOB}, {"first", PIECE}, {"count", IN(1, LBM_BLOB_PIECES_ASKED_MAX)}};
+    {"digest", DIGEST},     {"length", BLOB}, {"first", PIECE}, {"count", IN(1, LBM_BLOB_PIECES_ASKED_MAX)},
+    {"job", NAME_OR_EMPTY}, {"host", HOST}};
 static const struct lbm_wire_table blob_read_table = TABLE(blob_read_rules, lbm__blob_read__descriptor);
 
 static const struct lbm_wire_rule ids_request_rules[] = {{"count", IN(1, LBM_CHANGE_RECORDS_MAX)}};

@@ -3,11 +3,11 @@
 # and survive the death of one that loses its disk: every byte is looked at by the program that gets the vertex. No
 # daemon needs much more memory for all that: it has pieces in memory, not payloads.
 #   BLOB_BYTES      of a payload (67108864)
-#   BLOB_KIB        memory that a daemon may need beyond what it had before, KiB (163840)
+#   BLOB_KIB        memory that a daemon may need beyond what it had before, KiB (98304)
 . "${top_srcdir:?run by make check}/tests/cluster/cluster_lib.sh"
 . "$tests/field_lib.sh"
 export PAYLOAD=${BLOB_BYTES:-67108864} CHECKPOINT_MS=20000 STEP_MS=200
-most_kib=${BLOB_KIB:-163840}
+most_kib=${BLOB_KIB:-98304}
 vertices=8
 
 # memory HOST: the most that its daemon has had, KiB.

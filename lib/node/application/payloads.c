@@ -8,32 +8,46 @@
 #include "node/local/local.h"
 #include "node/records/blobs.h"
 
-/* The job that a client serves; NULL: it was told that it serves none, or that the cluster is too old. */
-static const struct application *
-server_of(struct lbm_node *node, uint64_t client, uint64_t request)
+/* Nonzero if all hosts know large payloads; else the client has been told. */
+static int
+may_be_large(struct lbm_node *node, uint64_t client, uint64_t request)
+{
+    if (node->view.protocol >= LBM_PROTOCOL_BLOBS)
+        return 1;
+    lbm_core_reply_error(node, client, request, LBM_E_VERSION,
+                         "payloads of more than %u bytes need protocol %d, and the cluster speaks %" PRIu32
+                         " until all hosts run this version",
+                         LBM_PAYLOAD_MAX, LBM_PROTOCOL_BLOBS, node->view.protocol);
+    return 0;
+}
+
+/* The job that a client serves, or submits; 0: it was told that it does neither. */
+static uint64_t
+job_of(struct lbm_node *node, uint64_t client, uint64_t request)
 {
     const struct application *application = lbm_local_application(node, client);
-    if (application == NULL)
-        lbm_core_reply_error(node, client, request, LBM_E_STATE, "no job is served");
-    else if (node->view.protocol < LBM_PROTOCOL_BLOBS)
-        lbm_core_reply_error(
-            node, client, request, LBM_E_VERSION,
-            "payloads of more than %u bytes need protocol %d, and the cluster speaks %" PRIu32
-            " until all hosts run this version",
-            LBM_PAYLOAD_MAX, LBM_PROTOCOL_BLOBS, node->view.protocol);
-    else
-        return application;
-    return NULL;
+    if (application != NULL)
+        return application->job;
+    for (size_t i = 0; i < node->uploads.n; i++) {
+        struct upload *upload = node->uploads.at[i];
+        if (upload->client != client || !upload->has_payloads)
+            continue;
+        if (upload->blob_job == 0)
+            upload->blob_job = lbm_rng_next(&node->rng) | 1;
+        return upload->blob_job;
+    }
+    lbm_core_reply_error(node, client, request, LBM_E_STATE, "no job is served");
+    return 0;
 }
 
 void
 lbm_application_blob_put(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__BlobPut *put)
 {
-    const struct application *application = server_of(node, client, request);
+    uint64_t job = may_be_large(node, client, request) ? job_of(node, client, request) : 0;
     int complete = 0;
-    if (application == NULL)
+    if (job == 0)
         return;
-    const struct lbm_blob_name name = lbm_blobs_name(application->job, &put->digest, put->length);
+    const struct lbm_blob_name name = lbm_blobs_name(job, &put->digest, put->length);
     enum lbm_err err = lbm_blobs_put(node, &name, put->piece, put->data.data, put->data.len, &complete);
     if (err != LBM_OK) {
         lbm_core_reply_error(node, client, request, err,
@@ -51,18 +65,38 @@ lbm_application_blob_put(struct lbm_node *node, uint64_t client, uint64_t reques
     lbm_core_reply_stored(node, client, request, 1, &response);
 }
 
+/* The job that BlobRead is about: a client that has its owner's rights names it. 0: the client was told. */
+static uint64_t
+job_read(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__BlobRead *read)
+{
+    const struct application *application = lbm_local_application(node, client);
+    const struct lbm_job_entry *entry =
+        read->job[0] != '\0' ? lbm_view_job_named(&node->view, read->job) : NULL;
+    if (read->job[0] == '\0' && application != NULL)
+        return application->job;
+    if (entry != NULL)
+        return entry->job;
+    lbm_core_reply_error(node, client, request, read->job[0] != '\0' ? LBM_E_NOTFOUND : LBM_E_STATE,
+                         read->job[0] != '\0' ? "there is no job named %s" : "no job is served%s", read->job);
+    return 0;
+}
+
 void
 lbm_application_blob_read(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__BlobRead *read)
 {
-    const struct application *application = server_of(node, client, request);
-    if (application == NULL)
+    uint64_t job = may_be_large(node, client, request) ? job_read(node, client, request, read) : 0;
+    if (job == 0)
         return;
-    struct lbm_blob_read whom = {.name = lbm_blobs_name(application->job, &read->digest, read->length),
+    struct lbm_blob_read whom = {.name = lbm_blobs_name(job, &read->digest, read->length),
                                  .host = LBM_NONE,
                                  .client = client,
                                  .request = request};
-    enum lbm_err err = lbm_blobs_read(node, &whom, read->first, read->count);
+    int is_elsewhere = read->job[0] != '\0' && read->host != node->host &&
+                       !lbm_blobs_have(node, &whom.name) && lbm_view_member(&node->view, read->host) != NULL;
+    if (is_elsewhere)
+        lbm_blobs_want(node, &whom.name, read->host);
+    enum lbm_err err = is_elsewhere ? LBM_E_BUSY : lbm_blobs_read(node, &whom, read->first, read->count);
     if (err != LBM_OK)
         lbm_core_reply_error(node, client, request, err, "a payload of %" PRIu64 " bytes cannot be read: %s",
-                             whom.name.len, lbm_err_text(err));
+                             whom.name.len, is_elsewhere ? "it does not come in time" : lbm_err_text(err));
 }

@@ -290,7 +290,8 @@ struct upload {
     LBM_VEC(uint32_t) weight;
     LBM_VEC(uint32_t) work;
     LBM_VEC(uint32_t) pin;
-    LBM_VEC(uint32_t) payload_len; /* one a row, if the client announced payloads */
+    LBM_VEC(uint32_t) payload_len, blob; /* one a row, if the client announced payloads */
+    uint64_t blob_job; /* the job will have that id, since large payloads have come for it; 0: none have */
     struct lbm_buf payload;
     int has_payloads;
 };

@@ -484,10 +484,21 @@ mark_all(struct lbm_node *node)
         }
 }
 
+/* A submission may take long. */
+static void
+mark_uploads(struct lbm_node *node)
+{
+    for (size_t i = 0; i < node->uploads.n; i++)
+        for (size_t k = 0; node->uploads.at[i]->blob_job != 0 && k < node->blobs.n; k++)
+            if (node->blobs.at[k].name.job == node->uploads.at[i]->blob_job)
+                node->blobs.at[k].used_us = node->now_us;
+}
+
 static void
 sweep(struct lbm_node *node)
 {
     mark_all(node);
+    mark_uploads(node);
     for (size_t i = node->blobs.n; i-- > 0;) {
         struct blob *blob = &node->blobs.at[i];
         int is_named = blob->was_named == 2;
