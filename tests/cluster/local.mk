@@ -5,7 +5,8 @@ check_PROGRAMS += docs/examples/crowd docs/examples/heat docs/examples/owned doc
 	tests/cluster/crowd_alone tests/cluster/heat_alone tests/cluster/heat_paced tests/cluster/linker \
 	tests/cluster/poster tests/cluster/refiner tests/cluster/talker tests/cluster/worker
 cluster_scripts = tests/cluster/adapt.sh tests/cluster/api.sh tests/cluster/approve.sh \
-	tests/cluster/authority.sh tests/cluster/backup.sh tests/cluster/bindings.sh tests/cluster/chaos.sh \
+	tests/cluster/authority.sh tests/cluster/backup.sh tests/cluster/bindings.sh tests/cluster/blob_files.sh \
+	tests/cluster/chaos.sh \
 	tests/cluster/cluster.sh tests/cluster/copies.sh tests/cluster/crash.sh tests/cluster/crowd.sh \
 	tests/cluster/daemon.sh tests/cluster/diffuse.sh tests/cluster/disk.sh tests/cluster/enroll.sh \
 	tests/cluster/ensemble.sh tests/cluster/etcd.sh tests/cluster/explain.sh tests/cluster/heat.sh \
