@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Large payloads, which are kept beside records (protocol.md section 20): which of them are here, how others
+/* Large payloads, which are kept apart from records (protocol.md section 20): which of them are here, how others
  * come from another host, and when they go.
  *
  * Rule: no record is stored with a blob that is not complete on the same disk. A blob is complete here once
