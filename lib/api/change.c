@@ -141,8 +141,9 @@ lbmap_change(struct lbmap *map, const struct lbmap_vertex_change *vertices, size
                                               LBM_CHANGE_RECORDS_MAX, LBM_ROWS_MAX);
     for (size_t i = 0; i < n && err == LBM_OK; i++) {
         if (vertices[i].payload.bytes != NULL && vertices[i].payload.len > LBM_PAYLOAD_MAX)
-            err = lbm_api_fail(map, LBM_E_RANGE, "vertex %u: a payload has up to %d bytes",
-                               vertices[i].vertex, LBMAP_PAYLOAD_MAX);
+            err = lbm_api_fail(map, LBM_E_RANGE,
+                               "vertex %u: in a change a payload has up to %d bytes; checkpoint it",
+                               vertices[i].vertex, LBMAP_CHANGE_PAYLOAD_MAX);
         else if (add_vertex(&columns, &vertices[i]) != LBM_OK)
             err = lbm_api_fail(map, LBM_E_NOMEM, "no memory for a change of %zu vertices", n);
     }
