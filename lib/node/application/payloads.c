@@ -40,18 +40,6 @@ job_of(struct lbm_node *node, uint64_t client, uint64_t request)
     return 0;
 }
 
-/* What it was asked to let go may be what it brings: it has more time. */
-static void
-wait_longer(struct lbm_node *node, uint64_t job_id)
-{
-    struct job *job = lbm_local_job(node, job_id);
-    for (size_t i = 0; job != NULL && i < job->releasing.n; i++) {
-        struct lbm_vertex *vertex = &job->shard.vertices.at[job->releasing.at[i]];
-        if (vertex->stage == LBM_STAGE_OWN && vertex->move_to != LBM_NONE)
-            vertex->since_us = node->now_us;
-    }
-}
-
 void
 lbm_application_blob_put(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__BlobPut *put)
 {
@@ -68,7 +56,6 @@ lbm_application_blob_put(struct lbm_node *node, uint64_t client, uint64_t reques
                                                   : "it is not the next one, or has another length");
         return;
     }
-    wait_longer(node, job);
     Lbm__BlobData data = LBM__BLOB_DATA__INIT;
     data.piece = put->piece;
     data.known = complete != 0;
