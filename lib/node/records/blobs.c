@@ -14,7 +14,7 @@
 
 enum {
     WINDOW = 4,     /* pieces of a blob that are on their way */
-    COMING_MAX = 4, /* blobs at a time */
+    COMING_MAX = 2, /* blobs at a time: pings and leases wait behind their pieces */
     READS_MAX = 64, /* pieces from the disk at a time, for all */
 };
 _Static_assert((int)WINDOW <= LBM_BLOB_PIECES_ASKED_MAX, "the window is asked for at once");
@@ -311,7 +311,8 @@ lbm_blobs_want(struct lbm_node *node, const struct lbm_blob_name *name, uint32_t
     if (blob == NULL || blob->hash == NULL)
         return;
     blob->used_us = node->now_us;
-    if (is_coming(blob) && node->now_us - blob->moved_us < BLOB_WAIT_US)
+    int64_t wait_us = blob->from == from ? BLOB_WAIT_US : BLOB_OTHER_US;
+    if (is_coming(blob) && node->now_us - blob->moved_us < wait_us)
         return;
     blob->from = from;
     blob->asked = blob->pieces;
@@ -346,8 +347,12 @@ lbm_blobs_on_piece(struct lbm_node *node, const Lbm__Peer *message)
     const Lbm__BlobPiece *piece = message->blob_piece;
     const struct lbm_blob_name name = lbm_blobs_name(piece->job, &piece->digest, piece->length);
     struct blob *blob = find(node, &name);
-    if (blob == NULL || blob->hash == NULL || blob->from != message->src || piece->piece != blob->pieces)
+    int is_asked =
+        blob != NULL && (blob->from == message->src || blob->from == LBM_NONE); /* or was, lately */
+    if (!is_asked || blob->hash == NULL || piece->piece != blob->pieces)
         return;
+    if (blob->from == LBM_NONE && piece->data.len != 0)
+        blob->from = message->src;
     if (piece->data.len == 0) { /* its record has another payload by now; the next repetition says which */
         blob->from = LBM_NONE;
         ask_more(node);
