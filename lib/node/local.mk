@@ -60,5 +60,5 @@ node_view = lib/node/view/backups.c lib/node/view/ensemble.h lib/node/view/hosts
 lib_node_libnode_a_SOURCES = lib/node/mutants.h lib/node/node.h $(node_dispatch) $(node_client) $(node_job) \
 	$(node_replication) $(node_application) $(node_mapping) $(node_exchange) $(node_migration) $(node_log) \
 	$(node_membership) $(node_records) $(node_local) $(node_core) $(node_view)
-lib_node_libnode_a_CFLAGS = $(AM_CFLAGS) $(PROTOBUF_CFLAGS)
+lib_node_libnode_a_CFLAGS = $(AM_CFLAGS) $(PROTOBUF_CFLAGS) $(NETTLE_CFLAGS)
 $(lib_node_libnode_a_OBJECTS): $(pb_headers)

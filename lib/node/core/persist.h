@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 #include "base/mem.h"
+#include "base/limits.h"
 #include "base/numbers.h"
-#include "base/sha256.h"
 #include "graph/graph.h"
 
 /* Stages of a vertex record, in the order of rank within an epoch (protocol.md section 3): rank = (epoch,

@@ -440,7 +440,7 @@ struct recovery {
 struct blob {
     struct lbm_blob_name name;
     uint32_t pieces;         /* that are here, the first ones */
-    struct lbm_sha256 *hash; /* of these, owned; NULL: the blob is complete */
+    struct sha256_ctx *hash; /* of these, owned; NULL: the blob is complete */
     uint32_t from;           /* host that it comes from; LBM_NONE: none, or a client brings it */
     uint32_t asked;          /* pieces before this one were asked for there */
     int64_t moved_us;        /* when the last was asked for, or came */
