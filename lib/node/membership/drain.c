@@ -170,6 +170,17 @@ primaries_are_well(const struct lbm_node *node)
     return 1;
 }
 
+/* Every backup has said in this life that it holds no more than this disk: else a host that seems to have
+ * nothing may have lost it with its disk, and what the backup keeps is all there is. */
+static int
+backups_hold_no_more(const struct lbm_node *node)
+{
+    for (unsigned k = 0; k < LBM_COPIES_MAX; k++)
+        if (node->replication.log[k].backup != LBM_NONE && !node->replication.log[k].compared)
+            return 0;
+    return 1;
+}
+
 /* A slot whose backup drains, or is in maintenance, and another one could take its place, or NULL. What it
  * holds is forgotten then: so not before it has said that it does not hold more than this disk. */
 static const struct lbm_backup *
@@ -288,7 +299,8 @@ lbm_membership_drain_timer(struct lbm_node *node)
         node->propose_us = node->now_us + APPEND_AGAIN_US;
         (void)node->raise->log_hand_over(node, "this host drains", 0);
     }
-    if (is_needed || self->maintenance_us != 0 || !is_empty(node) || !primaries_are_well(node) ||
+    if (is_needed || self->maintenance_us != 0 || !is_empty(node) || !backups_hold_no_more(node) ||
+        !primaries_are_well(node) ||
         !others_are_heard(node) || (!lbm_local_takeovers_done(node) && !LBM_BUG(LEAVE_WITH_INHERITANCE)) ||
         !lbm_membership_may_propose(node))
         return;

@@ -369,6 +369,7 @@ pass_on(struct lbm_view *view, const struct lbm_member *member)
             continue;
         if (is_passed) {
             gone->taken_over = 0;
+            gone->over = 0;
             gone->successor = gone->reserve;
             gone->successor_incarnation = gone->reserve_incarnation;
             gone->passed = view->index + 1;
@@ -669,6 +670,7 @@ lbm_view_apply_take_over(struct lbm_view *view, const Lbm__Command *command, cha
     if (refusal[0] != '\0')
         return LBM_OK;
     gone->taken_over = 1;
+    gone->over = view->index + 1;
     if (!LBM_BUG(SUCCESSOR_STAYS_INSYNC))
         for (unsigned k = 0; k < view->copies; k++)
             successor->backups[k].insync = 0; /* until it has replicated what it inherits */

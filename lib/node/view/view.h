@@ -90,6 +90,7 @@ struct lbm_departed {
                          LBM_NONE: there is none */
     uint64_t reserve_incarnation;
     uint64_t passed; /* index of the entry by which that happened; 0: it did not */
+    uint64_t over;   /* index of the successor's TAKE_OVER; 0: there is none, or an earlier version kept it */
 };
 
 /* The load policy of a job and its parameters, the same for all hosts. */

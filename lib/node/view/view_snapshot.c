@@ -138,6 +138,7 @@ draft_departed(const struct lbm_departed *gone)
     to.reserve = gone->reserve != LBM_NONE ? 1 + gone->reserve : 0;
     to.reserve_incarnation = gone->reserve_incarnation;
     to.passed = gone->passed;
+    to.over = gone->over;
     return to;
 }
 
@@ -360,7 +361,8 @@ take_departed(struct lbm_view *view, const Lbm__SnapshotDeparted *from, struct l
                                 .was = (enum lbm_member_state)from->was,
                                 .reserve = from->reserve != 0 ? from->reserve - 1 : LBM_NONE,
                                 .reserve_incarnation = from->reserve_incarnation,
-                                .passed = from->passed};
+                                .passed = from->passed,
+                                .over = from->over};
     return lbm_vec_push(&view->departed, gone);
 }
 
