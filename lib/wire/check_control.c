@@ -99,6 +99,7 @@ static const struct lbm_wire_rule attach_request_rules[] = {
     {"vertex", UP_TO(LBM_ROWS_MAX), VERTEX},
     {"token", SAME("vertex"), EPOCH},
     {"edges", FLAG},
+    {"moves", FLAG},
 };
 static const struct lbm_wire_table attach_request_table =
     TABLE(attach_request_rules, lbm__attach_request__descriptor);

@@ -155,7 +155,10 @@ struct application {
     int64_t again_us; /* it gets no more before that, or before it has read all */
     int has_had;      /* it was given vertices, or came back with some */
     int is_back;      /* with vertices from the life before */
-    int wants_edges;  /* it wants to hear of edges of its vertices */
+    int wants_edges;  /* it wants to hear of edges of its vertices, */
+    int wants_moves;  /* and where their other ends are now */
+    uint64_t moves;   /* version of the shard when that was looked at, */
+    int64_t moves_us; /* and when it is looked at again */
     int publishes;    /* it has published, and hears of others that serve the job */
     uint64_t posted;  /* bytes from others that it was sent, and may not have read */
 };
@@ -191,7 +194,7 @@ struct program {
 /* A client that is told of the programs of a job. */
 struct run_watch {
     uint64_t client, request, job, run;
-    uint64_t unread;  /* bytes that it was sent, and may not have read */
+    uint64_t unread; /* bytes that it was sent, and may not have read */
     int64_t over_us; /* no program runs, or is to: since then; 0: one does */
 };
 
