@@ -1,10 +1,10 @@
 # tests/cluster
 # Real daemons on this machine: sixteen at most. How long a script measures is in its environment.
-check_PROGRAMS += docs/examples/crowd docs/examples/heat docs/examples/owned docs/examples/steps \
+check_PROGRAMS += docs/examples/amr docs/examples/crowd docs/examples/heat docs/examples/owned docs/examples/steps \
 	docs/examples/wator tests/cluster/drifter \
 	tests/cluster/crowd_alone tests/cluster/heat_alone tests/cluster/heat_paced tests/cluster/linker \
 	tests/cluster/poster tests/cluster/refiner tests/cluster/sender tests/cluster/talker tests/cluster/worker
-cluster_scripts = tests/cluster/adapt.sh tests/cluster/api.sh tests/cluster/approve.sh \
+cluster_scripts = tests/cluster/adapt.sh tests/cluster/amr.sh tests/cluster/api.sh tests/cluster/approve.sh \
 	tests/cluster/authority.sh tests/cluster/backup.sh tests/cluster/bindings.sh tests/cluster/chaos.sh \
 	tests/cluster/cluster.sh tests/cluster/copies.sh tests/cluster/crash.sh tests/cluster/crowd.sh \
 	tests/cluster/daemon.sh tests/cluster/diffuse.sh tests/cluster/disk.sh tests/cluster/enroll.sh \
@@ -12,7 +12,7 @@ cluster_scripts = tests/cluster/adapt.sh tests/cluster/api.sh tests/cluster/appr
 	tests/cluster/kth.sh tests/cluster/leader.sh tests/cluster/leaver.sh tests/cluster/links.sh \
 	tests/cluster/load.sh tests/cluster/maintain.sh tests/cluster/members.sh tests/cluster/mpirun.sh \
 	tests/cluster/own_files.sh tests/cluster/owners_check.sh tests/cluster/parallel.sh \
-	tests/cluster/places.sh tests/cluster/promote.sh tests/cluster/python.sh tests/cluster/reach.sh \
+	tests/cluster/particles.sh tests/cluster/places.sh tests/cluster/promote.sh tests/cluster/python.sh tests/cluster/reach.sh \
 	tests/cluster/remote.sh tests/cluster/renew.sh tests/cluster/rights.sh tests/cluster/rogue.sh \
 	tests/cluster/rtt.sh tests/cluster/run.sh tests/cluster/run_users.sh tests/cluster/send.sh \
 	tests/cluster/slow.sh \
@@ -44,6 +44,8 @@ tests_cluster_linker_SOURCES = tests/cluster/linker.c tests/cluster/serving.c te
 tests_cluster_linker_LDADD = liblbmap.la
 tests_cluster_talker_SOURCES = tests/cluster/talker.c tests/cluster/serving.c tests/cluster/serving.h
 tests_cluster_talker_LDADD = liblbmap.la
+docs_examples_amr_SOURCES = docs/examples/amr.c
+docs_examples_amr_LDADD = liblbmap.la
 docs_examples_crowd_SOURCES = docs/examples/crowd.c
 docs_examples_crowd_LDADD = liblbmap.la
 tests_cluster_crowd_alone_SOURCES = tests/cluster/crowd_alone.c tests/cluster/alone.h
