@@ -332,8 +332,8 @@ enum lbmap_error lbmap_finish(struct lbmap *map);
  * delivered is ever undone then, and every message takes as long as a checkpoint.
  *
  * What is not promised: any order between messages of several vertices, or in relation to lbmap_post; a time
- * of arrival; and arrival at a vertex that is removed: its messages are dropped as soon as the program that
- * removed it can say so. A vertex that goes on from what was submitted (lbctl recover) has lost its numbers,
+ * of arrival; and arrival at a vertex that is removed: its messages are dropped when the program that removed
+ * it says so, and stay with their senders if that has ended. A vertex that goes on from what was submitted (lbctl recover) has lost its numbers,
  * too: then messages are lost or come twice. A released payload with bytes NULL leaves the checkpoint, and
  * the vertex goes on from there as after a loss. */
 
@@ -390,12 +390,13 @@ struct lbmap_edge_change {
  * acquired by the next lbmap_dispatch; those that are removed are not held any more, without release or
  * revoked. Edges to a vertex that somebody else removes at the same time are not there afterwards.
  * Errors:  LBMAP_E_BUSY one of the vertices is on its way to another host, or came or changed a moment ago,
- *          or one that goes has sent messages that have not arrived for good, or the daemon is away: dispatch, and try again; LBMAP_E_STATE one of them is not held any more, or
- *          nothing is served; LBMAP_E_RANGE it cannot be, and lbmap_message says why; LBMAP_E_LIMIT it
- *          touches more than 4096 vertices of this host, or 2 MiB: change less at a time. Nothing is changed
- *          then. LBMAP_E_TIMEOUT,
- *          LBMAP_E_IO, LBMAP_E_SYNTAX: it is not known whether it is changed: the next lbmap_dispatch revokes
- *          all, and what is acquired again tells. LBMAP_E_NOMEM: as these, or nothing is changed. */
+ *          or one that goes has sent messages that have not arrived for good, or the daemon is away:
+ *          dispatch, and try again; LBMAP_E_STATE one of them is not held any more, or nothing is served;
+ *          LBMAP_E_RANGE it cannot be, and lbmap_message says why; LBMAP_E_LIMIT it touches more than 4096
+ *          vertices of this host, or 2 MiB: change less at a time. Nothing is changed then. LBMAP_E_TIMEOUT,
+ *          LBMAP_E_IO, LBMAP_E_SYNTAX: it is not known whether it is changed: the next lbmap_dispatch
+ *          revokes all, and what is acquired again tells.
+ *          LBMAP_E_NOMEM: as these, or nothing is changed. */
 enum lbmap_error lbmap_change(struct lbmap *map, const struct lbmap_vertex_change *vertices, size_t n,
                               const struct lbmap_edge_change *edges, size_t m);
 
