@@ -333,9 +333,9 @@ enum lbmap_error lbmap_finish(struct lbmap *map);
  *
  * What is not promised: any order between messages of several vertices, or in relation to lbmap_post; a time
  * of arrival; and arrival at a vertex that is removed: its messages are dropped when the program that removed
- * it says so, and stay with their senders if that has ended. A vertex that goes on from what was submitted (lbctl recover) has lost its numbers,
- * too: then messages are lost or come twice. A released payload with bytes NULL leaves the checkpoint, and
- * the vertex goes on from there as after a loss. */
+ * it says so, and stay with their senders if that has ended. A vertex that goes on from what was submitted
+ * (lbctl recover) has lost its numbers, too: then messages are lost or come twice. A released payload with
+ * bytes NULL leaves the checkpoint, and the vertex goes on from there as after a loss. */
 
 #define LBMAP_SEND_MAX 65536    /* bytes of a message to a vertex */
 #define LBMAP_MAIL_MAX 131072   /* bytes of a payload that are the library's, at most */

@@ -35,7 +35,7 @@ struct cell {
     struct square at;
     uint32_t t; /* steps so far */
     uint64_t value;
-    uint32_t home[LEVELS + 1]; /* of each level: the vertex that stays when four become one */
+    uint32_t first[LEVELS + 1]; /* of each level: the vertex that stays when four become one */
     uint32_t n[LEVELS + 1];    /* others that have gone so far, */
     uint64_t sum[LEVELS + 1];  /* and what they had */
     int has_sent;              /* it goes, or all is done */
@@ -107,12 +107,12 @@ do_step(struct cell *cell)
 
 /* A quarter of a cell; the first one has the rest of the value. */
 static struct cell
-quarter(const struct cell *of, uint32_t k, uint32_t home)
+quarter(const struct cell *of, uint32_t k, uint32_t first)
 {
     struct cell cell = *of;
     cell.at = (struct square){of->at.level + 1, 2 * of->at.row + k / 2, 2 * of->at.column + k % 2};
     cell.value = k != 0 ? of->value / 4 : of->value - 3 * (of->value / 4);
-    cell.home[cell.at.level] = home;
+    cell.first[cell.at.level] = first;
     if (k != 0)
         memset(cell.n, 0, sizeof cell.n), memset(cell.sum, 0, sizeof cell.sum);
     return cell;
@@ -372,9 +372,9 @@ merge(struct program *p, struct held *held)
     struct cell *cell = &held->is->cell;
     uint32_t level = cell->at.level;
     const struct leaf leaf = {cell->at, cell->value};
-    if (cell->home[level] != held->vertex) {
+    if (cell->first[level] != held->vertex) {
         cell->has_sent =
-            lbmap_send(p->map, held->vertex, cell->home[level], level, &leaf, sizeof leaf) == LBMAP_OK;
+            lbmap_send(p->map, held->vertex, cell->first[level], level, &leaf, sizeof leaf) == LBMAP_OK;
     } else if (cell->n[level] == 3) {
         cell->value += cell->sum[level];
         cell->n[level] = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-3.0-or-later */
-/* Turns of the mail: letters that were not posted yet, answers that are owed, questions for what was not
+/* Turns of the mail: letters that were not posted yet, answers that are due, questions for what was not
  * answered (invariants: letters.h). */
 #include "config.h"
 
@@ -9,10 +9,10 @@
 enum {
     LOOK_MS = 50,    /* between looks at what is not answered */
     RESEND_MS = 200, /* letters that are not received are posted again after that, then twice, ... */
-    ASK_MS = 1000,   /* the same of those that are received and not kept: somebody asks */
-    DOUBLINGS = 4,   /* up to that often */
-    UNHEARD_MAX = 2, /* asked so often in vain: the vertex may be elsewhere */
+    ASK_MS = 1000,   /* those that are received and not kept are asked for after that */
+    UNHEARD_MAX = 2, /* so often in vain: the vertex may be elsewhere */
     WHERE_MS = 100,  /* others are asked for a vertex again after that, then twice, ... */
+    DOUBLINGS = 4,   /* up to that often, */
     WHERE_TRIES = 8, /* and no more until somebody wants it again */
 };
 
@@ -161,17 +161,21 @@ ask(struct lbmap *map, struct lbm_desk *desk, struct lbm_sent *sent)
     }
     struct lbm_hint *hint = lbm_letters_hint(mail, sent->to);
     int is_received = sent->received >= sent->posted;
-    if (hint != NULL && (sent->tries > UNHEARD_MAX || hint->host == map->host || hint->host == LBMAP_NOWHERE))
+    int64_t again_ms = is_received ? ASK_MS : (int64_t)RESEND_MS << sent->tries;
+    int is_lost = hint == NULL || hint->host == map->host || hint->host == LBMAP_NOWHERE;
+    if (hint != NULL && (is_lost || sent->tries > UNHEARD_MAX)) {
         lbm_letters_want(mail, hint);
-    else if (hint != NULL && is_received)
+        sent->tries = 0; /* where it is found it is asked again */
+        again_ms = RESEND_MS;
+    } else if (hint != NULL && is_received) {
         lbm_letters_row_pair(map, hint->host, LBM_MAIL_ASK, sent->to, desk->vertex);
+    }
     if (!is_received) {
         sent->posted = sent->received;
         desk->has_news = 1;
     }
-    unsigned doublings = sent->tries < DOUBLINGS ? sent->tries : DOUBLINGS;
     sent->tries++;
-    sent->due_ms = mail->now_ms + ((int64_t)(is_received ? ASK_MS : RESEND_MS) << doublings);
+    sent->due_ms = mail->now_ms + again_ms;
 }
 
 /* Others are asked where vertices are. */

@@ -26,7 +26,7 @@ aligned(size_t n)
     return (n + ALIGNED - 1) / ALIGNED * ALIGNED;
 }
 
-struct part {
+struct seen {
     uint32_t vertex, len;
 };
 
@@ -34,12 +34,12 @@ struct part {
 static const uint8_t *
 find(const struct lbm_state *state, uint32_t vertex, size_t *size)
 {
-    struct part part;
-    for (size_t at = 0; at < state->len; at += ALIGNED + aligned(part.len)) {
-        memcpy(&part, state->bytes + at, sizeof part);
-        if (part.vertex != vertex)
+    struct seen seen;
+    for (size_t at = 0; at < state->len; at += ALIGNED + aligned(seen.len)) {
+        memcpy(&seen, state->bytes + at, sizeof seen);
+        if (seen.vertex != vertex)
             continue;
-        *size = part.len;
+        *size = seen.len;
         return state->bytes + at + ALIGNED;
     }
     return NULL;
@@ -53,13 +53,13 @@ lbm_export_has(const struct lbm_line *of, uint64_t step, uint32_t user)
     return state != NULL && (!state->is_parts || find(state, user, &size) != NULL);
 }
 
-/* Out: part [export_size]. Returns its length. */
+/* Out: seen [export_size]. Returns its length. */
 static size_t
-make(struct lbm_steps *steps, uint32_t vertex, uint32_t user, const struct lbm_state *state, void *part)
+make(struct lbm_steps *steps, uint32_t vertex, uint32_t user, const struct lbm_state *state, void *seen)
 {
     const struct lbmap_steps *program = &steps->program;
-    memset(part, 0, steps->export_size);
-    size_t n = program->share_with(program->context, vertex, user, state->bytes, state->len, part);
+    memset(seen, 0, steps->export_size);
+    size_t n = program->share_with(program->context, vertex, user, state->bytes, state->len, seen);
     if (n <= steps->export_size)
         return n;
     lbm_steps_fail(steps, LBMAP_E_RANGE, "vertex %u shares %zu bytes with vertex %u, share_size is %zu",
@@ -123,9 +123,9 @@ static void
 put_aligned(struct lbm_buf *buf, uint32_t vertex, const uint8_t *bytes, uint32_t len)
 {
     static const uint8_t nothing[ALIGNED];
-    const struct part part = {vertex, len};
-    lbm_buf_put(buf, &part, sizeof part);
-    lbm_buf_put(buf, nothing, ALIGNED - sizeof part);
+    const struct seen seen = {vertex, len};
+    lbm_buf_put(buf, &seen, sizeof seen);
+    lbm_buf_put(buf, nothing, ALIGNED - sizeof seen);
     lbm_buf_put(buf, bytes, len);
     lbm_buf_put(buf, nothing, aligned(len) - len);
 }
@@ -142,10 +142,10 @@ join(struct lbm_steps *steps, const struct lbm_state *here, const uint8_t *bytes
         lbm_buf_put(&buf, here->bytes, here->len);
     while (reader.left != 0 && !reader.failed) {
         uint32_t vertex = lbm_get32(&reader), len = lbm_get32(&reader);
-        const uint8_t *part = lbm_get_bytes(&reader, len);
+        const uint8_t *seen = lbm_get_bytes(&reader, len);
         reader.failed |= len > steps->export_size;
         if (!reader.failed && (here == NULL || find(here, vertex, &size) == NULL))
-            put_aligned(&buf, vertex, part, len);
+            put_aligned(&buf, vertex, seen, len);
     }
     struct lbm_state *state = reader.failed || buf.failed ? NULL : lbm_state_new(buf.at, buf.len, buf.len, 0);
     if (state != NULL)

@@ -476,6 +476,8 @@ lbm_application_checkpoint(struct lbm_node *node, uint64_t client, uint64_t requ
     struct checkpoint waiting = {client, request, node->replication.seq};
     if (lbm_vec_push(&node->checkpoints, waiting) != LBM_OK)
         lbm_core_fail(node, LBM_E_NOMEM);
+    else if (waiting.seq <= node->replication.acked)
+        lbm_application_changes_acked(node); /* all is as it was: the backup has nothing more to say */
 }
 
 /* The backup gets the changes after `after` up to `seq` without what later changes, up to `last`, have

@@ -364,6 +364,22 @@ who_has_moved_is_looked_for(void **state)
     assert_int_equal(scene->daemon.payload.len, 20 + 12 + 5);
 }
 
+/* A host may be lost with what it has received; who has the vertex then is asked, and has less. */
+static void
+who_is_silent_is_looked_for(void **state)
+{
+    struct scene *scene = *state;
+    daemon_push_neighbour_at(&scene->daemon, 7, 5, 40, PEER);
+    assert_int_equal(lbmap_send(scene->map, 7, 40, 1, "one", 3), LBMAP_OK);
+    expect_posted(scene, "letter 7 to 40, 1, 1: one; ");
+    tell_answer(scene, 40, 7, 3, 1, 0);
+    expect_posted(scene, "ask 40; ask 40; ask 40; where 40; ");
+    tell_pair(scene, LBM_MAIL_HERE, 40, LBM_NONE);
+    expect_posted(scene, "ask 40; ");
+    tell_answer(scene, 40, 7, 4, 0, 0);
+    expect_posted(scene, "letter 7 to 40, 1, 1: one; ");
+}
+
 static void
 messages_come_once_and_in_order(void **state)
 {
@@ -515,6 +531,7 @@ main(void)
         TALKING(what_has_not_arrived_for_good_is_kept),
         TALKING(a_vertex_elsewhere_is_found_and_told_until_it_is_kept),
         TALKING(who_has_moved_is_looked_for),
+        TALKING(who_is_silent_is_looked_for),
         TALKING(messages_come_once_and_in_order),
         TALKING(numbers_travel_with_the_vertex),
         cmocka_unit_test_setup_teardown(messages_may_wait_for_checkpoints, set_up_attached, tear_down),
