@@ -16,6 +16,8 @@ EXTRA_DIST += bench/lib.sh bench/quality.sh bench/peers.sh bench/plan_scale.sh b
 
 # Sweeps of diffusion by delay and loss, and the figure of them: bench/converge.sh FILE.svg.
 EXTRA_DIST += bench/converge.sh
+# The same by the size of the guest and the number of hosts: bench/sweeps.sh [-m MOST] FILE.svg.
+EXTRA_DIST += bench/sweeps.sh
 
 # Mappings of hosts that are not alike: bench/uneven.sh [OPTIONS] [BUILD_DIRECTORY].
 EXTRA_DIST += bench/uneven.sh

@@ -28,6 +28,7 @@ static const struct lbm_column status_columns[] = {
     {"vertices", "vertices here", LBM_COLUMN_COUNT, 0},
     {"handoffs", "vertices handed over", LBM_COLUMN_COUNT, 0},
     {"plans", "plans made", LBM_COLUMN_COUNT, 0},
+    {"sweeps", "sweeps of diffusion", LBM_COLUMN_COUNT, 0},
     {"backup", "copies go to host", LBM_COLUMN_COUNT, 0},
     {"lag", "changes on their way", LBM_COLUMN_COUNT, 0},
     {"applications", "applications", LBM_COLUMN_COUNT, 0},
@@ -188,6 +189,7 @@ take_status(struct lbmap *handle, const Lbm__Response *chunk, void *arg)
         "bytes_received", (json_int_t)s->bytes_received);
     if (*object == NULL)
         return LBM_E_NOMEM;
+    json_object_set_new(*object, "sweeps", json_integer((json_int_t)s->sweeps));
     json_object_set_new(*object, "state", json_string(s->state));
     json_object_set_new(*object, "state_text", json_string(s->state[0] != '\0' ? s->state : "no member yet"));
     add_protocol(*object, s);

@@ -130,6 +130,39 @@ lbm_address_parse(const char *text, const char *where, uint64_t line, struct lbm
     return LBM_OK;
 }
 
+size_t
+lbm_address_count(const char *list)
+{
+    size_t n = 1;
+    for (; *list != '\0'; list++)
+        n += *list == ',';
+    return n;
+}
+
+const char *
+lbm_address_of_list(const char *list, size_t attempt, char text[LBM_ADDRESS_MAX + 1])
+{
+    for (size_t skip = attempt % lbm_address_count(list); skip != 0; skip--)
+        list = strchr(list, ',') + 1;
+    snprintf(text, LBM_ADDRESS_MAX + 1, "%.*s", (int)strcspn(list, ","), list);
+    return text;
+}
+
+enum lbm_err
+lbm_address_check_list(const char *list, const char *where, uint64_t line, struct lbm_diag *diag)
+{
+    char text[LBM_ADDRESS_MAX + 1];
+    struct lbm_address_text parts;
+    if (strlen(list) > LBM_ADDRESS_MAX)
+        return lbm_diag_set(diag, LBM_E_SYNTAX, where, line,
+                            "addresses have more than %d characters together", LBM_ADDRESS_MAX);
+    size_t n = lbm_address_count(list);
+    enum lbm_err err = LBM_OK;
+    for (size_t i = 0; err == LBM_OK && i < n; i++)
+        err = lbm_address_split(lbm_address_of_list(list, i, text), where, line, &parts, diag);
+    return err;
+}
+
 int
 lbm_address_is_any(const struct lbm_address *address)
 {

@@ -32,6 +32,18 @@ enum lbm_err lbm_address_split(const char *text, const char *where, uint64_t lin
 enum lbm_err lbm_address_parse(const char *text, const char *where, uint64_t line, struct lbm_address *out,
                                struct lbm_diag *diag) LBM_MUST_CHECK;
 
+/* Whether a text is one or several addresses with commas between, all of one host:
+ * "10.0.3.7:7411,[fd00::7]:7411". Errors:  as lbm_address_split, of the first that is none. */
+enum lbm_err lbm_address_check_list(const char *list, const char *where, uint64_t line,
+                                    struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* The address of such a list that is tried next: each in turn, from the first on, by the number of the
+ * attempt. Value: text. */
+const char *lbm_address_of_list(const char *list, size_t attempt, char text[LBM_ADDRESS_MAX + 1]);
+
+/* How many addresses such a list has, 1 or more. */
+size_t lbm_address_count(const char *list);
+
 /* Nonzero if it is no address of one host: all of this machine's, as in "[::]:7411". */
 int lbm_address_is_any(const struct lbm_address *address);
 

@@ -10,18 +10,17 @@
 #include "daemon/address.h"
 #include "pki/pki.h"
 
-/* "ID ADDRESS". Errors: LBM_E_SYNTAX, and those of lbm_address_split. */
+/* "ID ADDRESS". Errors: LBM_E_SYNTAX, and those of lbm_address_check_list. */
 static enum lbm_err
 read_line(const char *line, const char *path, unsigned number, struct lbm_node_contact *out,
           struct lbm_diag *diag)
 {
-    struct lbm_address_text address;
     char *end;
     unsigned long id = strtoul(line, &end, 10);
     if (end == line || *end != ' ' || id >= LBM_HOSTS_MAX || strlen(end + 1) > LBM_ADDRESS_MAX)
         return lbm_diag_set(diag, LBM_E_SYNTAX, path, number,
                             "is not \"ID ADDRESS\", as in 3 ws3.example:7411");
-    enum lbm_err err = lbm_address_split(end + 1, path, number, &address, diag);
+    enum lbm_err err = lbm_address_check_list(end + 1, path, number, diag);
     if (err != LBM_OK)
         return err;
     out->host = (uint32_t)id;

@@ -323,7 +323,9 @@ view_of(void *context)
 static const char *
 address_of(void *context, uint32_t host)
 {
-    return lbm_node_address(((const struct loop *)context)->node, host);
+    const struct loop *loop = context;
+    const char *reached = lbm_outgoing_reached(loop->outgoing, host);
+    return reached != NULL ? reached : lbm_node_address(loop->node, host);
 }
 
 /* ---- signals and the watchdog -------------------------------------------------------------------------- */

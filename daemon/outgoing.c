@@ -36,10 +36,11 @@ enum state {
 struct peer {
     struct lbm_outgoing *outgoing;
     uint32_t host;
-    char name[LBM_ADDRESS_MAX + 1];
-    struct lbm_address address[LBM_RESOLVED_MAX]; /* of that name, as last looked up */
+    char name[LBM_ADDRESS_MAX + 1];               /* or several, with commas between */
+    struct lbm_address address[LBM_RESOLVED_MAX]; /* of the one that is tried, as last looked up */
     size_t n_addresses;
-    size_t next_address; /* of the next attempt */
+    size_t attempts;                   /* at this name */
+    char reached[LBM_ADDRESS_MAX + 1]; /* the one by which the last connection came to stand, or "" */
     enum state state;
     int announced; /* `up` was called and `down` was not */
     int told;      /* why there is no connection yet */
@@ -140,6 +141,8 @@ on_event(struct bufferevent *bev, short what, void *context)
     }
     event_del(peer->timer);
     peer->state = UP;
+    peer->attempts--; /* it is the first to be tried next time */
+    lbm_address_of_list(peer->name, peer->attempts, peer->reached);
     peer->connection = ++outgoing->connections;
     peer->opened = 0;
     peer->waiting = 0;
@@ -214,11 +217,12 @@ set_options(int fd)
         lbm_log(LBM_NOTE_DEBUG, "a connection without its options: %s", strerror(errno));
 }
 
-/* Connect to the next of the addresses. */
+/* Connect to the next of the addresses: names in turn, and of each the next number with every round. */
 static void
 start_connecting(struct peer *peer)
 {
-    const struct lbm_address *address = &peer->address[peer->next_address++ % peer->n_addresses];
+    size_t round = peer->attempts++ / lbm_address_count(peer->name);
+    const struct lbm_address *address = &peer->address[round % peer->n_addresses];
     SSL *ssl = lbm_tls_connect(peer->outgoing->tls, LBM_TLS_PEER, peer->host);
     if (ssl != NULL)
         peer->bev = bufferevent_openssl_socket_new(peer->outgoing->base, -1, ssl, BUFFEREVENT_SSL_CONNECTING,
@@ -263,14 +267,16 @@ on_resolved(void *context, const struct lbm_address *at, size_t n, const char *w
 static void
 look_up(struct peer *peer)
 {
+    char text[LBM_ADDRESS_MAX + 1];
     struct lbm_address_text name;
-    if (lbm_address_parse(peer->name, NULL, 0, &peer->address[0], NULL) == LBM_OK) {
+    lbm_address_of_list(peer->name, peer->attempts, text);
+    if (lbm_address_parse(text, NULL, 0, &peer->address[0], NULL) == LBM_OK) {
         peer->n_addresses = 1;
         start_connecting(peer);
         return;
     }
     peer->state = RESOLVING;
-    enum lbm_err err = lbm_address_split(peer->name, NULL, 0, &name, NULL);
+    enum lbm_err err = lbm_address_split(text, NULL, 0, &name, NULL);
     if (err == LBM_OK)
         err = lbm_resolver_ask(peer->outgoing->resolver, &name, on_resolved, peer);
     if (err != LBM_OK)
@@ -344,20 +350,20 @@ add_peer(struct lbm_outgoing *outgoing, uint32_t host)
 enum lbm_err
 lbm_outgoing_dial(struct lbm_outgoing *outgoing, uint32_t host, const char *name, struct lbm_diag *diag)
 {
-    struct lbm_address_text address;
     if (host >= LBM_HOSTS_MAX)
         return lbm_diag_set(diag, LBM_E_RANGE, NULL, 0, "there is no host %" PRIu32, host);
     struct peer *peer = outgoing->peers[host];
     if (peer != NULL && strcmp(peer->name, name) == 0)
         return LBM_OK;
-    enum lbm_err err = lbm_address_split(name, NULL, 0, &address, diag);
+    enum lbm_err err = lbm_address_check_list(name, NULL, 0, diag);
     if (err != LBM_OK)
         return err;
     if (peer == NULL && (peer = add_peer(outgoing, host)) == NULL)
         return lbm_diag_set(diag, LBM_E_NOMEM, NULL, 0, "out of memory");
     memcpy(peer->name, name, strlen(name) + 1);
     peer->told = 0;
-    peer->next_address = 0;
+    peer->attempts = 0;
+    peer->reached[0] = '\0';
     peer->pause_us = PAUSE_MIN_US;
     if (peer->state == RESOLVING) {
         lbm_resolver_forget(outgoing->resolver, peer);
@@ -368,6 +374,13 @@ lbm_outgoing_dial(struct lbm_outgoing *outgoing, uint32_t host, const char *name
     else
         give_up(peer);
     return LBM_OK;
+}
+
+const char *
+lbm_outgoing_reached(const struct lbm_outgoing *outgoing, uint32_t host)
+{
+    const struct peer *peer = host < LBM_HOSTS_MAX ? outgoing->peers[host] : NULL;
+    return peer != NULL && peer->reached[0] != '\0' ? peer->reached : NULL;
 }
 
 void

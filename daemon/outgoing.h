@@ -39,6 +39,9 @@ enum lbm_err lbm_outgoing_new(struct event_base *base, struct lbm_tls *tls, stru
 enum lbm_err lbm_outgoing_dial(struct lbm_outgoing *outgoing, uint32_t host, const char *address,
                                struct lbm_diag *diag) LBM_MUST_CHECK;
 
+/* The one of its addresses by which the last connection to a host came to stand; NULL: none has yet. */
+const char *lbm_outgoing_reached(const struct lbm_outgoing *outgoing, uint32_t host);
+
 /* End the connection to a host, soon. The next one asks for its certificate again. */
 void lbm_outgoing_cut(struct lbm_outgoing *outgoing, uint32_t host);
 

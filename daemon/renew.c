@@ -200,15 +200,17 @@ ask_next(struct lbm_renew *renew)
     size_t n = renew->handler.contacts(renew->handler.context, contacts, LBM_CONTACTS_MAX);
     if (n == 0)
         return;
-    const struct lbm_node_contact *contact = &contacts[renew->turn++ % n];
+    char text[LBM_ADDRESS_MAX + 1];
+    const struct lbm_node_contact *contact = &contacts[renew->turn % n];
+    lbm_address_of_list(contact->address, renew->turn++ / n, text);
     renew->asked = contact->host;
     event_add(renew->limit, &limit);
-    if (lbm_address_parse(contact->address, NULL, 0, &address, NULL) == LBM_OK) {
+    if (lbm_address_parse(text, NULL, 0, &address, NULL) == LBM_OK) {
         connect_to(renew, &address);
         return;
     }
     renew->is_looking_up = 1;
-    if (lbm_address_split(contact->address, NULL, 0, &name, NULL) != LBM_OK ||
+    if (lbm_address_split(text, NULL, 0, &name, NULL) != LBM_OK ||
         lbm_resolver_ask(renew->resolver, &name, on_resolved, renew) != LBM_OK)
         end_attempt(renew);
 }

@@ -55,8 +55,8 @@ const struct lbm_setting lbm_settings_table[] = {
      "Where connections are accepted: all addresses of this machine, IPv4 as well as IPv6, or one of them.",
      AT(listen)},
     {"address", LBM_SETTING_ADDRESS, 0, 0, 0, NULL, "",
-     "Address that other hosts reach this one at; what listen says if absent. A name is looked up whenever "
-     "somebody connects.",
+     "Address that other hosts reach this one at, or several with commas between, which they try in turn; "
+     "what listen says if absent. A name is looked up whenever somebody connects.",
      AT(address)},
     {"identity", LBM_SETTING_PATH, 0, 0, 0, LBM_LOCALSTATEDIR "/lib/lbmap/identity", "",
      "Folder of this host's certificate and key, which lbctl init and lbctl enroll make. Nobody else may "

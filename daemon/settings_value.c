@@ -227,11 +227,10 @@ static enum lbm_err
 read_address(const struct reading *r, void *field)
 {
     const char *text = config_setting_get_string(r->value);
-    struct lbm_address_text address;
     if (text == NULL)
         return refuse_kind(r);
-    enum lbm_err err = lbm_address_split(text, place_of(r->value, r->path),
-                                         config_setting_source_line(r->value), &address, r->diag);
+    enum lbm_err err = lbm_address_check_list(text, place_of(r->value, r->path),
+                                              config_setting_source_line(r->value), r->diag);
     if (err == LBM_OK)
         memcpy(field, text, strlen(text) + 1);
     return err;

@@ -294,8 +294,9 @@ on_accept(void *context, evutil_socket_t fd, const struct sockaddr *from)
     struct lbm_tunnel *tunnel = door->tunnel;
     struct lbm_address_text name;
     struct lbm_address address;
-    const char *text = tunnel->handler.address(tunnel->handler.context, door->host);
-    struct pipe *pipe = text != NULL ? new_pipe(tunnel, door->host) : NULL;
+    char text[LBM_ADDRESS_MAX + 1];
+    const char *list = tunnel->handler.address(tunnel->handler.context, door->host);
+    struct pipe *pipe = list != NULL ? new_pipe(tunnel, door->host) : NULL;
     (void)from;
     if (pipe == NULL) {
         close(fd);
@@ -311,6 +312,7 @@ on_accept(void *context, evutil_socket_t fd, const struct sockaddr *from)
         return;
     }
     attach(pipe, pipe->near);
+    lbm_address_of_list(list, 0, text);
     if (lbm_address_parse(text, NULL, 0, &address, NULL) == LBM_OK)
         connect_to(pipe, &address);
     else if (lbm_address_split(text, NULL, 0, &name, NULL) != LBM_OK ||

@@ -22,7 +22,7 @@ EXTRA_DIST += $(man_sources) README.md SECURITY.md CHANGELOG.md CONTRIBUTING.md 
 # Drawn by bench/remap.sh -p; docs/quality.md shows it.
 EXTRA_DIST += docs/figures/remap.svg docs/figures/best.svg docs/figures/adaptive.svg
 # Drawn by bench/converge.sh; docs/papers.md shows it.
-EXTRA_DIST += docs/figures/converge.svg
+EXTRA_DIST += docs/figures/converge.svg docs/figures/sweeps.svg
 # Drawn by lbpapers plot and lbpapers embed; docs/papers.md shows them.
 EXTRA_DIST += docs/figures/hei97-fig-5-left.svg docs/figures/hei97-fig-5-right.svg \
 	docs/figures/hei97-fig-6-0050.svg docs/figures/hei97-fig-6-0400.svg docs/figures/hei97-fig-7-0075.svg \

@@ -343,6 +343,8 @@ count_moves(struct scale *s)
             continue;
         s->result->plans += response->status->plans;
         s->result->moved += response->status->handoffs;
+        if (response->status->sweeps > s->result->sweeps)
+            s->result->sweeps = response->status->sweeps;
     }
 }
 

@@ -52,6 +52,7 @@ struct scale_result {
     int settled;      /* at the end, each vertex with one owner */
     char why[200];    /* if not */
     uint64_t moved;   /* handoffs, all hosts */
+    uint64_t sweeps;  /* of diffusion, by the host that did most */
     uint64_t plans;   /* that hosts have asked for */
     double hop_bytes; /* J */
     double imbalance; /* largest load over its target, less one */

@@ -17,10 +17,11 @@ print_json(const struct scale_options *o, const struct scale_result *r)
            ", \"seed\": %" PRIu64 ", \"settled\": %s, \"why\": \"%s\", \"active\": %" PRIu32
            ", \"joined\": %" PRIu32 ", \"left\": %" PRIu32 ", \"lost\": %" PRIu32
            ", \"imbalance\": %.4f, \"dilation\": %.4f, \"hop_bytes\": %.0f, \"moved\": %" PRIu64
-           ", \"plans\": %" PRIu64 ", \"memory_mib\": %ld, \"hash\": \"%016" PRIx64 "\", \"phases\": [",
+           ", \"plans\": %" PRIu64 ", \"sweeps\": %" PRIu64 ", \"memory_mib\": %ld, \"hash\": \"%016" PRIx64
+           "\", \"phases\": [",
            o->hosts, o->guest, r->n_hosts, r->vertices, o->seed, r->settled ? "true" : "false", r->why,
            r->n_active, r->joined, r->left, r->lost, r->imbalance, r->dilation, r->hop_bytes, r->moved,
-           r->plans, r->memory_kib / 1024, r->hash);
+           r->plans, r->sweeps, r->memory_kib / 1024, r->hash);
     for (int i = 0; i < SCALE_PHASE_COUNT; i++) {
         const struct scale_cost *c = &r->cost[i];
         printf("%s\n {\"phase\": \"%s\", \"virtual_s\": %.1f, \"wall_s\": %.1f, \"hosts\": %" PRIu32
@@ -57,9 +58,11 @@ print_table(const struct scale_result *r)
     }
     printf("%" PRIu32 " hosts, %" PRIu32 " vertices: %" PRIu32 " joined, %" PRIu32 " left, %" PRIu32
            " lost; %" PRIu32 " active at the end, imbalance %.2f %%, %.4f hops an edge\n"
-           "J %.0f, %.2f handoffs a vertex, %" PRIu64 " plans\n%.0f s, %ld MiB, hash %016" PRIx64 "\n",
+           "J %.0f, %.2f handoffs a vertex, %" PRIu64 " plans, %" PRIu64
+           " sweeps\n%.0f s, %ld MiB, hash %016" PRIx64 "\n",
            r->n_hosts, r->vertices, r->joined, r->left, r->lost, r->n_active, 100 * r->imbalance, r->dilation,
-           r->hop_bytes, (double)r->moved / r->vertices, r->plans, wall_s, r->memory_kib / 1024, r->hash);
+           r->hop_bytes, (double)r->moved / r->vertices, r->plans, r->sweeps, wall_s, r->memory_kib / 1024,
+           r->hash);
 }
 
 void

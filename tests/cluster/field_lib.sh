@@ -64,7 +64,7 @@ all_worked_on() {
 }
 
 # field_start SPEC [GUEST]: a cluster with the job `job`, that guest or the mesh 4elt, where an application works on each
-# host and everything has settled. It evicts as often as it sees reason.
+# host and everything has settled. It evicts as often as it sees reason, or as `evict` says: "" by default.
 field_start() {
     local graph=$shared/graphs/4elt.graph.gz host
     start "$1"
@@ -73,8 +73,8 @@ field_start() {
         "$lbctl" -q gen "${2:-airfoil:15606}" -o "$graph" || exit 99
     fi
     expect "it stops" "$lbctl" -q cluster down --dir "$dir"
-    for host in "$dir"/h*; do echo 'evict = { percent = 100.0; };' >>"$host/lbmapd.conf"; done
-    expect "and is up, evicting without limit" "$lbctl" -q cluster up --dir "$dir" --daemon "$daemon"
+    for host in "$dir"/h*; do echo "${evict-evict = { percent = 100.0; \};}" >>"$host/lbmapd.conf"; done
+    expect "and is up" "$lbctl" -q cluster up --dir "$dir" --daemon "$daemon"
     expect "submit" ask 0 -q submit "$graph" --name job
     expect "it settles" settles 0 job --json
     vertices=$(figure vertices "$scratch/output")

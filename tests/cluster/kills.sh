@@ -3,8 +3,10 @@
 # are killed and its folder is emptied. Measured is how long it takes until others work on all that it had, with
 # higher tokens. Then it comes back, as a new incarnation with nothing.
 #   KILLS_RUNS   how often (1)
-#   KILLS_HOW    kill (default), or stop: the daemon is frozen for a minute instead, every other time its
-#                application too; the returned daemon finds itself evicted and begins again
+#   KILLS_HOW    kill (default); crash: its folder stays; stop: the daemon is frozen for a minute instead, every other
+#                time its application too; the returned daemon finds itself evicted and begins again
+#   KILLS_HOSTS  the cluster (mesh:4x3)
+#   KILLS_GUEST  vertices of the job, if not 4elt
 #   KILLS_SEED   which hosts
 #   KILLS_BOUND  seconds that 99 runs of 100 may take; otherwise they are only printed. 13 where the machine has
 #                nothing else to do
@@ -25,7 +27,7 @@ take_away() {
     else
         kill -KILL "${worker_pid[$1]}"
         "$lbctl" cluster kill "$1" --dir "$dir"
-        find "$dir/h$1" -mindepth 1 ! -name lbmapd.conf ! -path "*/identity*" -delete
+        [ "$how" = crash ] || find "$dir/h$1" -mindepth 1 ! -name lbmapd.conf ! -path "*/identity*" -delete
     fi
 }
 
@@ -40,10 +42,28 @@ moved() {
         END { for (v in first) { n++; if (first[v] > last) last = first[v] } printf "%d %.0f\n", n, last }'
 }
 
+# pieces HOST: seconds from the loss until a host says so, until the log has it, until another host has taken over, by the
+# logs of the daemons since then (wall).
+pieces() {
+    cat "$dir"/h*/lbmapd.log | python3 -c '
+import datetime, sys
+host, begin = sys.argv[1], float(sys.argv[2])
+marks = {"said": "host %s (h%s) is unreachable, and others say so too" % (host, host), "logged": "host %s is evicted;" % host,
+         "taken over": "took over from host %s:" % host}
+first = {}
+for line in sys.stdin:
+    for name, mark in marks.items():
+        if mark in line:
+            at = datetime.datetime.strptime(line.split()[0], "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=datetime.timezone.utc)
+            if at.timestamp() >= begin:
+                first[name] = min(first.get(name, 1e9), at.timestamp() - begin)
+print(", ".join("%s %.2f" % (name, first[name]) for name in marks if name in first))' "$1" "$wall"
+}
+
 # run NUMBER
 run() {
-    local host=$((1 + RANDOM % (hosts - 1))) # host 0 orders the control log: without it nobody is evicted
-    local other begin n last wanted seconds incarnation
+    local host=$((1 + RANDOM % (hosts - 1))) # host 0 is the one that is asked, and may order the control log
+    local wall other begin n last wanted seconds incarnation
     declare -A size
     incarnation=$(field "$host" 14)
     held "${history_of[$host]}" >"$scratch/lost"
@@ -51,6 +71,7 @@ run() {
     [ "$wanted" -eq "$(field "$host" 8)" ] || bad "run $1: host $host has $(field "$host" 8) vertices, its application $wanted"
     for other in "${!worker_pid[@]}"; do size[$other]=$(stat -c %s "${history_of[$other]}"); done
     begin=$(now_us)
+    wall=$(date +%s.%N)
     take_away "$host" "$1"
     run_elsewhere() { read -r n last < <(moved "$host"); [ "$n" -ge "$wanted" ]; }
     if ! patiently 60 run_elsewhere; then
@@ -59,6 +80,8 @@ run() {
     fi
     seconds=$(awk -v a="$begin" -v b="$last" 'BEGIN { printf "%.2f", (b - a) / 1e6 }')
     echo "$seconds" >>"$scratch/seconds"
+    pieces "$host" >"$scratch/pieces"
+    cat "$scratch/pieces" >>"$scratch/all_pieces"
     if [ "$how" = stop ]; then
         last=$(((begin + 60000000 - $(now_us)) / 1000000))
         [ "$last" -le 0 ] || sleep "$last"
@@ -74,17 +97,20 @@ run() {
     settles 0 job >"$scratch/output" 2>&1 || bad "run $1: does not settle: $(tail -n 3 "$scratch/output")"
     until_true 30 "run $1: in sync" in_sync
     until_true 30 "run $1: every vertex is worked on" all_worked_on
-    printf 'run %s: host %s, %s vertices: all run elsewhere after %s s; settled again after %s s; load %s\n' "$1" "$host" \
-        "$wanted" "$seconds" "$(((($(now_us) - begin)) / 1000000))" "$(cut -d' ' -f1 /proc/loadavg)"
+    printf 'run %s: host %s, %s vertices: all run elsewhere after %s s; %s; settled again after %s s; load %s\n' "$1" "$host" \
+        "$wanted" "$seconds" "$(cat "$scratch/pieces")" "$(((($(now_us) - begin)) / 1000000))" "$(cut -d' ' -f1 /proc/loadavg)"
     one_owner job "$vertices" | grep -v '^ok'
 }
 
-field_start mesh:4x3
+field_start "${KILLS_HOSTS:-mesh:4x3}" ${KILLS_GUEST:+"airfoil:$KILLS_GUEST"}
 for ((i = 1; i <= runs && failed == 0; i++)); do run "$i"; done
 one_owner job "$vertices"
 field_end
 [ "$bound" != none ] || bound=$((1 << 30))
 distribution "runs, seconds until all runs elsewhere" "$bound" <"$scratch/seconds"
+for piece in said logged "taken over"; do
+    sed -nE "s/.*$piece ([0-9.]+).*/\1/p" "$scratch/all_pieces" | distribution "  $piece after, seconds" "$bound"
+done
 late=$(awk -v bound="$bound" '$1 > bound' "$scratch/seconds" | wc -l)
 if [ $((late * 100)) -le "$runs" ]; then ok "$late of $runs runs took longer than $bound s"; else bad "$late of $runs runs took longer than $bound s"; fi
 [ "$failed" -eq 0 ] || tail -n 5 "$dir"/h*/lbmapd.log

@@ -21,7 +21,7 @@ cluster_scripts = tests/cluster/adapt.sh tests/cluster/amr.sh tests/cluster/api.
 	tests/cluster/wator.sh
 # A minute or more each: scripts/nightly runs them.
 long_cluster_scripts = tests/cluster/delay.sh tests/cluster/drift.sh tests/cluster/flood.sh \
-	tests/cluster/heavy.sh tests/cluster/hog.sh tests/cluster/join.sh tests/cluster/kills.sh \
+	tests/cluster/heavy.sh tests/cluster/hog.sh tests/cluster/join.sh tests/cluster/kills.sh tests/cluster/losses.sh \
 	tests/cluster/policy.sh tests/cluster/upgrade.sh
 dist_check_SCRIPTS += $(long_cluster_scripts)
 dist_check_SCRIPTS += $(cluster_scripts)

@@ -43,12 +43,17 @@ during() {
     sleep "$knows"
     if truth short "$2"; then ok "$1: all say so: $(head -n 1 "$scratch/truth")"; else bad "$1: $(cat "$scratch/truth")"; fi
 }
-# never NAME SECONDS: whoever is asked meanwhile says nothing better than what is true.
+# never NAME SECONDS: whoever is asked meanwhile says nothing better than what is true, for longer than it takes to know.
 never() {
-    local end=$((SECONDS + $2))
+    local end=$((SECONDS + $2)) well=$SECONDS
     while [ "$SECONDS" -lt "$end" ]; do
         sleep 1
-        truth any || { bad "$1: $(cat "$scratch/truth")"; return; }
+        if truth any; then
+            well=$SECONDS
+        elif [ $((SECONDS - well)) -gt "$knows" ]; then
+            bad "$1: $(cat "$scratch/truth")"
+            return
+        fi
     done
     ok "$1: nothing better than the truth for $2 s"
 }

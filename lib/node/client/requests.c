@@ -97,6 +97,7 @@ answer_status(struct lbm_node *node, const struct client *client, const Lbm__Req
     status.bytes_received = node->bytes_received;
     status.handoffs = node->n_handoffs;
     status.plans = node->n_plans;
+    status.sweeps = node->n_sweeps;
     int64_t until_us = lbm_replication_lease_end(node);
     status.lease_s = until_us == INT64_MAX     ? -1
                      : until_us > node->now_us ? (double)(until_us - node->now_us) / 1e6

@@ -599,7 +599,7 @@ struct lbm_node {
     struct alert alerts[LBM_ALERT_COUNT];
     double disk_used;                      /* share of the file system of the database; 0: not known */
     LBM_VEC(struct recovery *) recoveries; /* by client */
-    uint64_t n_sent, n_received, bytes_sent, bytes_received, n_handoffs, n_plans;
+    uint64_t n_sent, n_received, bytes_sent, bytes_received, n_handoffs, n_plans, n_sweeps;
 };
 
 #endif

@@ -230,6 +230,7 @@ sweep(struct lbm_node *node, struct job *job, uint32_t sweeps)
     double largest = 0;
     enum lbm_err err = lbm_diffuse(g, &how, (int)sweeps, x, &node->rng, NULL, &largest);
     job->sweeps += sweeps;
+    node->n_sweeps += sweeps;
     if (largest < AT_REST) /* what is left would soon be rounding */
         l->sweeps = sweeps;
     return err;

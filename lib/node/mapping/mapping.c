@@ -63,6 +63,7 @@ sweep(struct lbm_node *node, struct job *job, int sweeps)
         return;
     }
     job->sweeps += (uint64_t)sweeps;
+    node->n_sweeps += (uint64_t)sweeps;
     job->largest = largest * normalization_scale(&job->normalization);
     job->ghosts_largest += job->largest * sweeps;
 }

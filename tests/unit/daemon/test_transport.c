@@ -438,11 +438,29 @@ names_are_looked_up(void **state)
     UNTIL(f, f->ups == 1);
 }
 
+/* Of several addresses each is tried, and the one that answered is known and stays. */
+static void
+several_addresses_are_tried_in_turn(void **state)
+{
+    struct fixture *f = *state;
+    char list[160];
+    snprintf(list, sizeof list, "127.0.0.1:%u,localhost:%u,%s", free_port(), free_port(), f->name);
+    assert_null(lbm_outgoing_reached(f->outgoing, OTHER));
+    assert_int_equal(lbm_outgoing_dial(f->outgoing, OTHER, list, NULL), LBM_OK);
+    UNTIL(f, f->ups == 1);
+    assert_string_equal(lbm_outgoing_reached(f->outgoing, OTHER), f->name);
+    lbm_outgoing_cut(f->outgoing, OTHER);
+    UNTIL(f, f->downs == 1 && f->ups == 2);
+    assert_string_equal(lbm_outgoing_reached(f->outgoing, OTHER), f->name);
+}
+
 static void
 what_is_no_address_is_not_dialled(void **state)
 {
     struct fixture *f = *state;
     assert_int_equal(lbm_outgoing_dial(f->outgoing, OTHER, "nonsense", NULL), LBM_E_SYNTAX);
+    assert_int_equal(lbm_outgoing_dial(f->outgoing, OTHER, "127.0.0.1:7,", NULL), LBM_E_SYNTAX);
+    assert_int_equal(lbm_outgoing_dial(f->outgoing, OTHER, "127.0.0.1:7, 127.0.0.1:8", NULL), LBM_E_SYNTAX);
     assert_int_equal(lbm_outgoing_dial(f->outgoing, OTHER, "10.0.0.300:1", NULL), LBM_E_SYNTAX);
     assert_int_equal(lbm_outgoing_dial(f->outgoing, LBM_HOSTS_MAX, f->name, NULL), LBM_E_RANGE);
 }
@@ -746,6 +764,7 @@ main(void)
         TEST(a_host_that_comes_up_later_is_reached),
         TEST(a_new_address_replaces_the_old),
         TEST(names_are_looked_up),
+        TEST(several_addresses_are_tried_in_turn),
         TEST(what_is_no_address_is_not_dialled),
         TEST(another_host_at_that_address_is_not_spoken_to),
         TEST(a_host_that_is_revoked_is_cut_off_and_not_let_in_again),
