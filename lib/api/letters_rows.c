@@ -202,12 +202,13 @@ take_letter(struct lbmap *map, uint32_t host, uint32_t to, struct lbm_reader *re
     struct lbm_desk *desk = lbm_letters_desk(mail, to);
     if (bytes == NULL || len > LBMAP_SEND_MAX || from == LBM_NONE)
         return 0;
-    lbm_letters_learn(mail, from, host);
-    if (desk == NULL) {
-        refuse(map, host, to, from);
+    if (desk == NULL || lbm_letters_heard(mail, desk, from) == NULL) {
+        if (desk == NULL)
+            refuse(map, host, to, from);
         return 1;
     }
-    mail->letter.len = 0; /* a copy is aligned */
+    lbm_letters_learn(mail, from, host); /* only now: what is remembered is bounded */
+    mail->letter.len = 0;                /* a copy is aligned */
     lbm_buf_put(&mail->letter, bytes, len);
     mail->short_of_memory |= mail->letter.failed;
     if (!mail->letter.failed)
@@ -264,10 +265,10 @@ take_pair(struct lbmap *map, uint32_t host, enum lbm_mail_row kind, uint32_t ver
     case LBM_MAIL_ASK:
         if (from == LBM_NONE)
             return 0;
-        lbm_letters_learn(mail, from, host);
-        if (desk == NULL)
+        if (desk == NULL) {
             refuse(map, host, vertex, from);
-        else if ((heard = lbm_letters_heard(mail, desk, from)) != NULL) {
+        } else if ((heard = lbm_letters_heard(mail, desk, from)) != NULL) {
+            lbm_letters_learn(mail, from, host);
             heard->owes = desk->owes = 1;
             lbm_letters_activate(mail, desk);
         }

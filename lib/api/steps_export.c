@@ -130,10 +130,20 @@ put_aligned(struct lbm_buf *buf, uint32_t vertex, const uint8_t *bytes, uint32_t
     lbm_buf_put(buf, nothing, aligned(len) - len);
 }
 
-/* The parts of a message behind those that are here (or NULL), without those that are here already. NULL: it
- * makes no sense, or memory is short. */
+static int
+is_user(const struct lbm_line *line, uint32_t vertex)
+{
+    size_t i = 0;
+    while (i < line->used.n && line->used.at[i]->vertex != vertex)
+        i++;
+    return i < line->used.n;
+}
+
+/* What own vertices see by a message, behind what is here already (or NULL). NULL: it makes no sense, or
+ * memory is short. */
 static struct lbm_state *
-join(struct lbm_steps *steps, const struct lbm_state *here, const uint8_t *bytes, size_t n)
+join(struct lbm_steps *steps, const struct lbm_line *line, const struct lbm_state *here, const uint8_t *bytes,
+     size_t n)
 {
     struct lbm_reader reader = {bytes, n, 0};
     struct lbm_buf buf = {0};
@@ -144,7 +154,7 @@ join(struct lbm_steps *steps, const struct lbm_state *here, const uint8_t *bytes
         uint32_t vertex = lbm_get32(&reader), len = lbm_get32(&reader);
         const uint8_t *seen = lbm_get_bytes(&reader, len);
         reader.failed |= len > steps->export_size;
-        if (!reader.failed && (here == NULL || find(here, vertex, &size) == NULL))
+        if (!reader.failed && is_user(line, vertex) && (here == NULL || find(here, vertex, &size) == NULL))
             put_aligned(&buf, vertex, seen, len);
     }
     struct lbm_state *state = reader.failed || buf.failed ? NULL : lbm_state_new(buf.at, buf.len, buf.len, 0);
@@ -160,12 +170,14 @@ lbm_export_heard(struct lbm_steps *steps, uint32_t host, uint32_t vertex, uint64
 {
     uint32_t at = lbm_idmap_get(&steps->at, vertex);
     struct lbm_line *line = at != LBM_NONE ? steps->lines.at[at] : NULL;
-    const struct lbm_state *here = line != NULL && line->token == 0 ? lbm_line_get(line, step) : NULL;
+    if (line == NULL || line->token != 0)
+        return;
+    const struct lbm_state *here = lbm_line_get(line, step);
     if (here == NULL || !here->is_parts) {
-        lbm_steps_heard(steps, host, vertex, step, durable, join(steps, NULL, bytes, n));
+        lbm_steps_heard(steps, host, vertex, step, durable, join(steps, line, NULL, bytes, n));
         return;
     }
-    struct lbm_state *state = join(steps, here, bytes, n);
+    struct lbm_state *state = join(steps, line, here, bytes, n);
     lbm_steps_heard(steps, host, vertex, step, durable, NULL);
     if (state == NULL || lbm_line_get(line, step) != here) {
         free(state);
