@@ -11,7 +11,7 @@
 
 #include "base/mem.h"
 
-enum { TRIES = 5, ROWS_AT_ONCE = 4096 };
+enum { TRIES = 5, ROWS_AT_ONCE = 4096, PROLONG_MS = 3000 };
 enum { HOLD_BEGIN = 1, HOLD_END = 2 }; /* MapRequest.hold */
 
 /* ---- what hosts answer ----------------------------------------------------------------------------------
@@ -47,6 +47,7 @@ take_row(struct lbm_cut *cut, uint32_t host, const Lbm__Records *r, size_t i, si
                                       .pin = r->n_pin != 0 ? r->pin[i] : LBM_NONE,
                                       .degree = r->n_degree != 0 ? r->degree[i] : 0,
                                       .payload_len = r->n_payload_len != 0 ? r->payload_len[i] : 0,
+                                      .is_blob = r->n_blob != 0 && r->blob[i] != 0,
                                       .edge_at = cut->edge.n,
                                       .payload_at = cut->payloads_len};
     for (uint32_t k = 0; k < vertex->degree; k++) {
@@ -115,6 +116,53 @@ is_whole(const struct lbm_cut *cut)
     return cut->missing.n == 0 && cut->torn.n == 0;
 }
 
+/* The payload of a vertex that is kept in pieces, in place of what describes it. */
+static enum lbm_status
+read_large(struct lbm_daemon *daemon, const char *job, struct lbm_cut *cut, struct lbm_cut_vertex *vertex)
+{
+    uint8_t words[LBM_API_BLOB_WORDS];
+    struct lbmap_payload payload;
+    struct lbm_diag diag;
+    enum lbm_status status = LBM_STATUS_FAILED;
+    if (vertex->payload_len != sizeof words || fflush(cut->payloads) != 0 ||
+        pread(fileno(cut->payloads), words, sizeof words, vertex->payload_at) != (ssize_t)sizeof words) {
+        lbm_diag_set(&diag, LBM_E_IO, job, 0, "a payload cannot be read again");
+        return lbm_cli_fail(daemon->client, &diag);
+    }
+    status = lbm_daemon_get(daemon, job, vertex->host, words, &payload);
+    if (status != LBM_STATUS_DONE)
+        return status;
+    vertex->payload_at = cut->payloads_len;
+    vertex->payload_len = (uint32_t)payload.len;
+    vertex->is_blob = 0;
+    cut->payloads_len += (off_t)payload.len;
+    if (fwrite(payload.bytes, 1, payload.len, cut->payloads) != payload.len) {
+        lbm_diag_set(&diag, LBM_E_IO, job, 0, "payloads cannot be written: %s", strerror(errno));
+        status = lbm_cli_fail(daemon->client, &diag);
+    }
+    free((void *)payload.bytes);
+    return status;
+}
+
+/* All of them, while the cut lasts: hosts keep what their records have. */
+static enum lbm_status
+read_all_large(struct lbm_daemon *daemon, const char *job, struct lbm_cut *cut)
+{
+    enum lbm_status status = LBM_STATUS_DONE;
+    int64_t asked_ms = lbm_api_now_ms();
+    for (uint32_t v = 0; status == LBM_STATUS_DONE && is_whole(cut) && v < cut->ids; v++) {
+        if (!cut->vertex[v].is_blob)
+            continue;
+        status = read_large(daemon, job, cut, &cut->vertex[v]);
+        if (status != LBM_STATUS_DONE || lbm_api_now_ms() - asked_ms < PROLONG_MS)
+            continue;
+        cut->next = 0;
+        status = ask(daemon, job, 0, cut); /* prolongs it */
+        asked_ms = lbm_api_now_ms();
+    }
+    return status;
+}
+
 static enum lbm_status
 read_all(struct lbm_daemon *daemon, const char *job, struct lbm_cut *cut)
 {
@@ -127,6 +175,8 @@ read_all(struct lbm_daemon *daemon, const char *job, struct lbm_cut *cut)
         if (cut->next <= from)
             break;
     }
+    if (status == LBM_STATUS_DONE)
+        status = read_all_large(daemon, job, cut);
     enum lbm_status ended = ask(daemon, job, HOLD_END, cut);
     return status != LBM_STATUS_DONE ? status : ended;
 }

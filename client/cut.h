@@ -12,6 +12,7 @@
 struct lbm_cut_vertex {
     uint64_t epoch; /* 0: the guest has no such vertex any more */
     uint32_t host, work, pin, degree, payload_len;
+    int is_blob;      /* the payload is kept in pieces: what is here only describes it */
     size_t edge_at;   /* in `edge` */
     off_t payload_at; /* in `payloads` */
 };

@@ -106,6 +106,22 @@ lbm_daemon_ask(struct lbm_daemon *daemon, Lbm__Request *request, lbm_api_chunk t
     return err == LBM_OK ? LBM_STATUS_DONE : explain_failure(daemon, err);
 }
 
+enum lbm_status
+lbm_daemon_put(struct lbm_daemon *daemon, const struct lbmap_payload *payload,
+               uint8_t words[LBM_API_BLOB_WORDS])
+{
+    enum lbm_err err = lbm_api_payload_put(&daemon->handle, payload, words);
+    return err == LBM_OK ? LBM_STATUS_DONE : explain_failure(daemon, err);
+}
+
+enum lbm_status
+lbm_daemon_get(struct lbm_daemon *daemon, const char *job, uint32_t host,
+               const uint8_t words[LBM_API_BLOB_WORDS], struct lbmap_payload *payload)
+{
+    enum lbm_err err = lbm_api_payload_get(&daemon->handle, job, host, words, LBM_API_BLOB_WORDS, payload);
+    return err == LBM_OK ? LBM_STATUS_DONE : explain_failure(daemon, err);
+}
+
 /* ---- changes ------------------------------------------------------------------------------------------- */
 
 enum { RETRY_MS = 200 };

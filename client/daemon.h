@@ -7,6 +7,7 @@
 #define LBM_CLIENT_DAEMON_H
 
 #include "api/call.h"
+#include "api/payloads.h"
 #include "client/command.h"
 #include "client/report.h"
 #include "client/table.h"
@@ -37,6 +38,13 @@ void lbm_daemon_close(struct lbm_daemon *daemon);
  * Status: DONE, FAILED (the daemon refused), UNREACHABLE (it went away), TIMED_OUT. */
 enum lbm_status lbm_daemon_ask(struct lbm_daemon *daemon, Lbm__Request *request, lbm_api_chunk take,
                                void *arg);
+
+/* Bring a large payload; and read one of a job that a host has (lib/api/payloads.h). Prints why it failed.
+ * Status: as lbm_daemon_ask. */
+enum lbm_status lbm_daemon_put(struct lbm_daemon *daemon, const struct lbmap_payload *payload,
+                               uint8_t words[LBM_API_BLOB_WORDS]);
+enum lbm_status lbm_daemon_get(struct lbm_daemon *daemon, const char *job, uint32_t host,
+                               const uint8_t words[LBM_API_BLOB_WORDS], struct lbmap_payload *payload);
 
 /* Ask for a change of the control log. The request gets an identity: while the daemon is away and time is
  * left it is asked again, as the same request, which the log takes once. Status: as lbm_daemon_ask. */

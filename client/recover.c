@@ -113,7 +113,8 @@ static enum lbm_err
 add_row(struct batch *batch, const struct lbm_graph *g, uint32_t v, const char *dir, struct lbm_diag *diag)
 {
     size_t before = batch->payload.len;
-    enum lbm_err err = dir != NULL ? lbm_payload_file(dir, v, &batch->payload, diag) : LBM_OK;
+    enum lbm_err err =
+        dir != NULL ? lbm_payload_file(dir, v, LBM_PAYLOAD_MAX, &batch->payload, diag) : LBM_OK;
     if (err == LBM_E_NOTFOUND)
         return lbm_diag_set(
             diag, err, dir, 0,

@@ -160,7 +160,7 @@ read_saved(void *context, uint32_t vertex, struct lbm_buf *out, struct lbm_diag 
     struct saved *saved = context;
     unsigned char head[LBM_BACKUP_HEAD];
     if (fread(head, sizeof head, 1, saved->payloads) != 1 || lbm_backup_get_u32(head) != vertex ||
-        lbm_backup_get_u32(head + 4) > LBM_PAYLOAD_MAX)
+        lbm_backup_get_u32(head + 4) > LBM_BLOB_BYTES_MAX)
         return lbm_diag_set(diag, LBM_E_CORRUPT, saved->folder, 0, "lacks the payload of vertex %" PRIu32,
                             vertex);
     uint32_t len = lbm_backup_get_u32(head + 4);

@@ -152,7 +152,7 @@ static enum lbm_err
 read_payload(void *context, uint32_t vertex, struct lbm_buf *out, struct lbm_diag *diag)
 {
     struct folder *folder = context;
-    enum lbm_err err = lbm_payload_file(folder->dir, vertex, out, diag);
+    enum lbm_err err = lbm_payload_file(folder->dir, vertex, LBM_BLOB_BYTES_MAX, out, diag);
     folder->found += err == LBM_OK;
     return err == LBM_E_NOTFOUND && errno == ENOENT ? LBM_OK : err;
 }

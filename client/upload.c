@@ -16,7 +16,8 @@ _Static_assert(BYTES_MAX + LBM_PAYLOAD_MAX + 10 * NEIGHBOURS_MAX + 20 * ROWS_MAX
 
 /* Rows that go in one message. */
 struct piece {
-    uint32_t n, degree[ROWS_MAX], payload_len[ROWS_MAX];
+    uint32_t n, degree[ROWS_MAX], payload_len[ROWS_MAX], blob[ROWS_MAX];
+    int has_blobs;
     struct lbm_buf payload;
 };
 
@@ -30,22 +31,42 @@ has_room(const struct piece *piece, const struct lbm_graph *g, uint32_t from)
            (g->offset[v + 1] - g->offset[from] <= NEIGHBOURS_MAX && piece->payload.len <= BYTES_MAX);
 }
 
-/* Errors: as payloads say. */
-static enum lbm_err
-fill(struct piece *piece, const struct lbm_graph *g, uint32_t from, const struct lbm_payloads *payloads,
-     struct lbm_diag *diag)
+/* A large payload goes ahead, and the row describes it. */
+static enum lbm_status
+put_large(struct lbm_daemon *daemon, struct piece *piece, size_t at)
 {
+    uint8_t words[LBM_API_BLOB_WORDS];
+    const struct lbmap_payload payload = {piece->payload.at + at, piece->payload.len - at};
+    enum lbm_status status = lbm_daemon_put(daemon, &payload, words);
+    piece->payload.len = at;
+    lbm_buf_put(&piece->payload, words, sizeof words);
+    piece->has_blobs = piece->blob[piece->n] = 1;
+    return status;
+}
+
+static enum lbm_status
+fill(struct lbm_daemon *daemon, struct piece *piece, const struct lbm_graph *g, uint32_t from,
+     const struct lbm_payloads *payloads)
+{
+    struct lbm_diag diag;
+    piece->has_blobs = 0;
     for (piece->n = 0; has_room(piece, g, from); piece->n++) {
         uint32_t v = from + piece->n;
         size_t before = piece->payload.len;
         enum lbm_err err =
-            payloads != NULL ? payloads->read(payloads->context, v, &piece->payload, diag) : LBM_OK;
+            payloads != NULL ? payloads->read(payloads->context, v, &piece->payload, &diag) : LBM_OK;
         if (err != LBM_OK)
-            return err;
+            return lbm_cli_refuse(daemon->client, &diag);
+        piece->blob[piece->n] = 0;
+        if (piece->payload.len - before > LBM_PAYLOAD_MAX) {
+            enum lbm_status status = put_large(daemon, piece, before);
+            if (status != LBM_STATUS_DONE)
+                return status;
+        }
         piece->degree[piece->n] = (uint32_t)(g->offset[v + 1] - g->offset[v]);
         piece->payload_len[piece->n] = (uint32_t)(piece->payload.len - before);
     }
-    return LBM_OK;
+    return LBM_STATUS_DONE;
 }
 
 static enum lbm_status
@@ -66,6 +87,8 @@ send_piece(struct lbm_daemon *daemon, const struct lbm_graph *g, uint32_t from, 
     rows.weight = g->weight != NULL ? g->weight + first : NULL;
     rows.n_payload_len = has_payloads ? piece->n : 0;
     rows.payload_len = piece->payload_len;
+    rows.n_blob = piece->has_blobs ? piece->n : 0;
+    rows.blob = piece->blob;
     rows.payload = (ProtobufCBinaryData){piece->payload.len, (uint8_t *)piece->payload.at};
     Lbm__Request request = LBM__REQUEST__INIT;
     request.what_case = LBM__REQUEST__WHAT_SUBMIT_ROWS;
@@ -84,9 +107,9 @@ send_rows(struct lbm_daemon *daemon, const struct lbm_graph *g, const struct lbm
         return lbm_cli_fail(daemon->client, &diag);
     }
     for (uint32_t at = 0; status == LBM_STATUS_DONE && at < g->n; at += piece->n) {
-        enum lbm_err err = fill(piece, g, at, payloads, &diag);
-        status = err != LBM_OK ? lbm_cli_refuse(daemon->client, &diag)
-                               : send_piece(daemon, g, at, piece, payloads != NULL);
+        status = fill(daemon, piece, g, at, payloads);
+        if (status == LBM_STATUS_DONE)
+            status = send_piece(daemon, g, at, piece, payloads != NULL);
         lbm_buf_free(&piece->payload);
     }
     free(piece);
@@ -115,24 +138,24 @@ lbm_upload(struct lbm_daemon *daemon, Lbm__SubmitBegin *begin, const struct lbm_
 }
 
 enum lbm_err
-lbm_payload_file(const char *dir, uint32_t vertex, struct lbm_buf *out, struct lbm_diag *diag)
+lbm_payload_file(const char *dir, uint32_t vertex, size_t most, struct lbm_buf *out, struct lbm_diag *diag)
 {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/%" PRIu32, dir, vertex);
     FILE *file = fopen(path, "rb");
     if (file == NULL)
         return lbm_diag_set(diag, LBM_E_NOTFOUND, path, 0, "cannot be read: %s", strerror(errno));
-    uint8_t *bytes = lbm_alloc(LBM_PAYLOAD_MAX + 1, 1);
-    size_t n = bytes != NULL ? fread(bytes, 1, LBM_PAYLOAD_MAX + 1, file) : 0;
+    uint8_t *bytes = lbm_alloc(most + 1, 1);
+    size_t n = bytes != NULL ? fread(bytes, 1, most + 1, file) : 0;
     int failed = ferror(file);
     fclose(file);
-    if (bytes != NULL && !failed && n <= LBM_PAYLOAD_MAX)
+    if (bytes != NULL && !failed && n <= most)
         lbm_buf_put(out, bytes, n);
     free(bytes);
     if (bytes == NULL || out->failed)
         return LBM_E_NOMEM;
-    if (n > LBM_PAYLOAD_MAX)
-        return lbm_diag_set(diag, LBM_E_LIMIT, path, 0, "is larger than the %u bytes of a payload",
-                            LBM_PAYLOAD_MAX);
+    if (n > most)
+        return lbm_diag_set(diag, LBM_E_LIMIT, path, 0,
+                            "is larger than the %zu bytes that a payload may have here", most);
     return failed ? lbm_diag_set(diag, LBM_E_IO, path, 0, "cannot be read") : LBM_OK;
 }

@@ -18,9 +18,10 @@ struct lbm_payloads {
 enum lbm_status lbm_upload(struct lbm_daemon *daemon, Lbm__SubmitBegin *begin, const struct lbm_graph *g,
                            const struct lbm_payloads *payloads, unsigned end_ms);
 
-/* A folder with a file for each vertex, named by its number. Append that of a vertex.
+/* A folder with a file for each vertex, named by its number. Append that of a vertex, if it has no more
+ * than `most` bytes.
  * Errors: LBM_E_NOTFOUND, LBM_E_LIMIT, LBM_E_IO, LBM_E_NOMEM. */
-enum lbm_err lbm_payload_file(const char *dir, uint32_t vertex, struct lbm_buf *out,
+enum lbm_err lbm_payload_file(const char *dir, uint32_t vertex, size_t most, struct lbm_buf *out,
                               struct lbm_diag *diag) LBM_MUST_CHECK;
 
 #endif

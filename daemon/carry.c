@@ -96,6 +96,15 @@ carry_dial(struct loop *loop, struct lbm_effect *effect)
 }
 
 static void
+carry_blob_read(struct loop *loop, struct lbm_effect *effect)
+{
+    if (lbm_store_worker_read(loop->store_worker, &effect->as.blob_read) == LBM_OK)
+        return;
+    lbm_log(LBM_NOTE_ERROR, "out of memory");
+    loop_fail(loop);
+}
+
+static void
 carry_plan(struct loop *loop, struct lbm_effect *effect)
 {
     if (lbm_plan_worker_push(loop->plan_worker, effect->as.plan) != LBM_OK) {
@@ -193,6 +202,7 @@ static void (*const carriers[LBM_EFFECT_COUNT])(struct loop *, struct lbm_effect
     [LBM_EFFECT_LOG_BEGIN] = carry_log_begin,
     [LBM_EFFECT_ENSEMBLE] = carry_ensemble,
     [LBM_EFFECT_PROGRAM] = carry_program,
+    [LBM_EFFECT_BLOB_READ] = carry_blob_read,
 };
 
 void

@@ -232,6 +232,22 @@ enrol_cluster_name(void *context)
     return lbm_node_cluster_name(((struct loop *)context)->node);
 }
 
+/* Pieces of payloads that were wanted from the disk. */
+static void
+hand_over_readings(struct loop *loop)
+{
+    struct lbm_blob_reading reading;
+    while (!loop->stopping && lbm_store_worker_reading(loop->store_worker, &reading)) {
+        struct lbm_event event = {.kind = LBM_EVENT_BLOB_READ};
+        event.as.blob_read.read = reading.read;
+        event.as.blob_read.err = reading.err;
+        event.as.blob_read.bytes = reading.bytes;
+        event.as.blob_read.len = reading.len;
+        loop_step(loop, &event);
+        free(reading.bytes);
+    }
+}
+
 static void
 on_stored(evutil_socket_t fd, short what, void *context)
 {
@@ -246,10 +262,11 @@ on_stored(evutil_socket_t fd, short what, void *context)
         loop_fail(loop);
         return;
     }
-    if (durable == loop->durable)
-        return;
-    carry_released(loop, durable);
-    loop_step(loop, &(struct lbm_event){.kind = LBM_EVENT_PERSISTED, .as.persisted = durable});
+    if (durable != loop->durable) {
+        carry_released(loop, durable);
+        loop_step(loop, &(struct lbm_event){.kind = LBM_EVENT_PERSISTED, .as.persisted = durable});
+    }
+    hand_over_readings(loop);
 }
 
 static void

@@ -7,6 +7,7 @@
 #define LBM_DAEMON_STORE_WORKER_H
 
 #include "base/err.h"
+#include "node/node.h"
 #include "store/store.h"
 
 struct lbm_store_worker;
@@ -30,6 +31,21 @@ size_t lbm_store_worker_waiting(struct lbm_store_worker *worker);
  * Errors: LBM_E_NOMEM; the transaction is freed. */
 enum lbm_err lbm_store_worker_push(struct lbm_store_worker *worker,
                                    struct lbm_persist *persist) LBM_MUST_CHECK;
+
+/* A piece of a large payload as it was read. */
+struct lbm_blob_reading {
+    struct lbm_blob_read read;
+    enum lbm_err err; /* as lbm_store_read_blob */
+    uint8_t *bytes;   /* [len] owned by whoever has this */
+    size_t len;
+};
+
+/* Queue a read, behind all transactions that are queued. Errors: LBM_E_NOMEM. */
+enum lbm_err lbm_store_worker_read(struct lbm_store_worker *worker,
+                                   const struct lbm_blob_read *read) LBM_MUST_CHECK;
+
+/* Returns nonzero if a piece was read. Out: *reading, owned by the caller. */
+int lbm_store_worker_reading(struct lbm_store_worker *worker, struct lbm_blob_reading *reading);
 
 /* Id of the last durable transaction, 0 if none yet, and the worker's error, if it has failed. */
 enum lbm_err lbm_store_worker_report(struct lbm_store_worker *worker, uint64_t *durable,

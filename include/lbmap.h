@@ -129,7 +129,9 @@ enum lbmap_error lbmap_locate(struct lbmap *map, const uint32_t *vertex, size_t 
 
 /* ---- working on vertices ------------------------------------------------------------------------------ */
 
-#define LBMAP_PAYLOAD_MAX 262144 /* bytes of a payload; LBMAP_MAIL_MAX less if the program has `deliver` */
+#define LBMAP_PAYLOAD_MAX 67108864 /* bytes of a payload; LBMAP_MAIL_MAX less if the program has `deliver` */
+#define LBMAP_CHANGE_PAYLOAD_MAX                                                                             \
+    262144 /* of one in a change of the guest (lbmap_change): checkpoint longer ones */
 
 /* What the program keeps of a vertex, for whoever works on it next. Any bytes. */
 struct lbmap_payload {
@@ -222,7 +224,8 @@ enum lbmap_error lbmap_serve(struct lbmap *map, const struct lbmap_callbacks *ca
  *          LBMAP_E_RANGE a callback released a payload that is too long, which is not kept: dispatch on;
  *          LBMAP_E_LIMIT a vertex has messages of LBMAP_PARTNERS_MAX others, and that of yet another one waits
  *          at its sender: dispatch on;
- *          LBMAP_E_STATE nothing is served; LBMAP_E_NOMEM. */
+ *          LBMAP_E_VERSION, LBMAP_E_CORRUPT a payload of more than 256 KiB could not be read, or kept:
+ *          dispatch on; LBMAP_E_STATE nothing is served; LBMAP_E_NOMEM. */
 enum lbmap_error lbmap_dispatch(struct lbmap *map, unsigned timeout_ms);
 
 /* For event loops: dispatch when this descriptor has what lbmap_events says, and every 100 ms besides: a
@@ -251,11 +254,12 @@ struct lbmap_state {
     struct lbmap_payload payload;
 };
 
-/* Keep payloads: they survive the loss of this host once this has returned.
- * Errors:  LBMAP_E_STATE some of the vertices are not held any more, or nothing is served: which payloads are
- *          kept is not known; LBMAP_E_TIMEOUT they are not kept yet, but may be later; LBMAP_E_BUSY the
- *          daemon is away: dispatch, and try again; LBMAP_E_RANGE a payload is longer than LBMAP_PAYLOAD_MAX;
- *          LBMAP_E_IO, LBMAP_E_NOMEM. */
+/* Keep payloads: they survive the loss of this host once this has returned. Those of more than 256 KiB travel
+ * in pieces, and this takes as long as that needs: up to 2 ms more than the usual time for each KiB. Errors:
+ * LBMAP_E_STATE some of the vertices are not held any more, or nothing is served: which payloads are kept is
+ * not known; LBMAP_E_TIMEOUT they are not kept yet, but may be later; LBMAP_E_BUSY the daemon is away:
+ * dispatch, and try again; LBMAP_E_RANGE a payload is longer than LBMAP_PAYLOAD_MAX; LBMAP_E_IO,
+ * LBMAP_E_NOMEM. */
 enum lbmap_error lbmap_checkpoint(struct lbmap *map, const struct lbmap_state *states, size_t n);
 
 /* What a vertex cost of late: any measure, in the units of the graph's vertex weights. */

@@ -59,6 +59,9 @@ struct lbmap_step {
     uint64_t value_step; /* steps that every vertex had done when it was taken */
 };
 
+/* Bytes that lbmap_steps keeps of a vertex, at most: less than a payload may have, since programs post them. */
+#define LBMAP_STEPS_BYTES_MAX 262144
+
 /* A program. Functions are called by lbmap_steps alone, in the thread that called it; they must not call it,
  * and a step should take much less than 2 s. Members that are not named are 0. */
 struct lbmap_steps {
@@ -69,7 +72,7 @@ struct lbmap_steps {
     size_t state_size;       /* bytes of a state, 1 or more; the most that one has, if `length` is given */
     uint32_t keep; /* steps from checkpoint to checkpoint of a vertex; 0: 32, or as many as fit. After a
                       loss that many are done again, and up to three times as many states are kept of a
-                      vertex: (3 keep + 3) (state_size + 4) + 32 is LBMAP_PAYLOAD_MAX at most */
+                      vertex: (3 keep + 3) (state_size + 4) + 32 is LBMAP_STEPS_BYTES_MAX at most */
     void *context; /* passed on */
 
     /* State of a vertex before its first step. Out: state [state_size], all 0 before. */

@@ -19,7 +19,7 @@ module lbmap
         LBMAP_E_UNREACHABLE = 13, LBMAP_E_TIMEOUT = 14, LBMAP_E_BUSY = 15
     integer(c_int), parameter, public :: LBMAP_WORK = 0, LBMAP_STOP = 1, LBMAP_LOST = 2 ! lbmap_lease_valid
     integer(c_int32_t), parameter, public :: LBMAP_NOWHERE = -1 ! UINT32_MAX
-    integer, parameter, public :: LBMAP_PAYLOAD_MAX = 262144, LBMAP_NOTE_MAX = 256, LBMAP_MESSAGE_MAX = 1048576
+    integer, parameter, public :: LBMAP_PAYLOAD_MAX = 67108864, LBMAP_NOTE_MAX = 256, LBMAP_MESSAGE_MAX = 1048576
     integer, parameter, public :: LBMAP_SEND_MAX = 65536, LBMAP_MAIL_MAX = 131072, LBMAP_PARTNERS_MAX = 2048
 
     ! ---- structs of lbmap.h --------------------------------------------------------------------------------

@@ -143,8 +143,9 @@ lbmap_change(struct lbmap *map, const struct lbmap_vertex_change *vertices, size
     for (size_t i = 0; i < n && err == LBM_OK; i++) {
         struct lbmap_payload payload = vertices[i].payload;
         if (vertices[i].payload.bytes != NULL && vertices[i].payload.len > LBM_PAYLOAD_MAX)
-            err = lbm_api_fail(map, LBM_E_RANGE, "vertex %u: a payload has up to %d bytes",
-                               vertices[i].vertex, LBMAP_PAYLOAD_MAX);
+            err = lbm_api_fail(map, LBM_E_RANGE,
+                               "vertex %u: in a change a payload has up to %d bytes; checkpoint it",
+                               vertices[i].vertex, LBMAP_CHANGE_PAYLOAD_MAX);
         else if ((err = lbm_send_pack_change(map, &vertices[i], &payload)) == LBM_OK &&
                  add_vertex(&columns, &vertices[i], &payload) != LBM_OK)
             err = lbm_api_fail(map, LBM_E_NOMEM, "no memory for a change of %zu vertices", n);

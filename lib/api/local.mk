@@ -10,7 +10,7 @@ liblbmap_la_SOURCES = include/lbmap.h lib/api/call.c lib/api/call.h lib/api/lbma
 	lib/api/steps_line.c lib/api/steps_export.c \
 	lib/api/steps_end.c lib/api/steps_reduce.c lib/api/steps_others.c lib/api/steps_vertices.c \
 	include/lbmap_steps.h \
-	lib/api/returns.c lib/api/returns.h lib/api/serve.c lib/api/serve.h lib/base/check.c lib/base/check.h \
+	lib/api/payloads.c lib/api/payloads.h lib/base/sha256.c lib/base/sha256.h lib/api/returns.c lib/api/returns.h lib/api/serve.c lib/api/serve.h lib/base/check.c lib/base/check.h \
 	lib/base/err.c lib/base/err.h lib/base/limits.h lib/base/idmap.c lib/base/idmap.h lib/base/mem.c \
 	lib/base/mem.h $(lib_wire_libwire_a_SOURCES)
 liblbmap_la_CFLAGS = $(AM_CFLAGS) $(PROTOBUF_CFLAGS)

@@ -100,8 +100,8 @@ lbm_send_neighbours(struct lbm_service *s, const struct lbmap_edge *edges, size_
 
 /* ---- payloads ------------------------------------------------------------------------------------------ */
 
-enum lbm_err
-lbm_send_pack(struct lbmap *map, uint32_t vertex, struct lbmap_payload *payload)
+static enum lbm_err
+pack(struct lbmap *map, uint32_t vertex, struct lbmap_payload *payload, size_t most)
 {
     struct lbm_desk *desk = desk_of(map->service, vertex);
     size_t own = payload->len;
@@ -109,11 +109,17 @@ lbm_send_pack(struct lbmap *map, uint32_t vertex, struct lbmap_payload *payload)
         return LBM_OK;
     if (prepend(map->service->mail, desk, payload) != LBM_OK)
         return lbm_api_fail(map, LBM_E_NOMEM, "no memory for a payload of %zu bytes", own);
-    if (payload->len > LBM_PAYLOAD_MAX)
+    if (payload->len > most)
         return lbm_api_fail(map, LBM_E_RANGE,
-                            "vertex %u: a payload of %zu bytes, with %zu of its messages: up to %d are kept",
-                            vertex, own, payload->len - own, LBMAP_PAYLOAD_MAX);
+                            "vertex %u: a payload of %zu bytes, with %zu of its messages: up to %zu are kept",
+                            vertex, own, payload->len - own, most);
     return LBM_OK;
+}
+
+enum lbm_err
+lbm_send_pack(struct lbmap *map, uint32_t vertex, struct lbmap_payload *payload)
+{
+    return pack(map, vertex, payload, LBMAP_PAYLOAD_MAX);
 }
 
 enum lbm_err
@@ -129,7 +135,7 @@ lbm_send_pack_change(struct lbmap *map, const struct lbmap_vertex_change *change
             map, LBM_E_BUSY,
             "vertex %u: %zu messages that it has sent have not arrived: dispatch, and try again",
             change->vertex, desk->letters.n);
-    return payload->bytes != NULL ? lbm_send_pack(map, change->vertex, payload) : LBM_OK;
+    return payload->bytes != NULL ? pack(map, change->vertex, payload, LBMAP_CHANGE_PAYLOAD_MAX) : LBM_OK;
 }
 
 void

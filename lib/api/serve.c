@@ -14,17 +14,22 @@
 #include <time.h>
 
 #include "api/call.h"
+#include "api/payloads.h"
 #include "api/send.h"
 #include "api/service.h"
 #include "base/check.h"
 #include "lbmap.h"
 
-enum { LOOK_MS = 100 }; /* between looks at the page and for the daemon while waiting */
+enum {
+    LOOK_MS = 100,             /* between looks at the page and for the daemon while waiting */
+    BACKUP_BYTES_PER_MS = 500, /* large payloads travel to a backup at least so fast */
+};
 
 /* Of the first program that this library serves: up to `edges`. */
 #define LEAST_CALLBACKS offsetof(struct lbmap_callbacks, peer_up)
 
-_Static_assert(LBMAP_PAYLOAD_MAX == LBM_PAYLOAD_MAX, "the daemon takes as much");
+_Static_assert(LBMAP_PAYLOAD_MAX == LBM_BLOB_BYTES_MAX && LBMAP_CHANGE_PAYLOAD_MAX == LBM_PAYLOAD_MAX,
+               "the daemon takes as much");
 
 /* ---- what is held ----------------------------------------------------------------------------------- */
 
@@ -102,7 +107,7 @@ settle_losses(struct lbmap *map)
     if (valid != LBMAP_LOST)
         return err == LBM_OK;
     for (size_t i = 0; map->fd >= 0 && i < s->held.n; i++) {
-        if (lbm_returns_add(&s->bare, s->held.at[i].vertex, s->held.at[i].token, NULL) != LBM_OK)
+        if (lbm_returns_add(map, &s->bare, s->held.at[i].vertex, s->held.at[i].token, NULL) != LBM_OK)
             s->short_of_memory = 1;
         if (lbm_returns_are_many(&s->bare))
             (void)lbm_returns_send(map, &s->bare, s->term);
@@ -162,6 +167,7 @@ send_attach(struct lbmap *map)
         attach.n_vertex = attach.n_token = s->held.n;
         attach.edges = s->callbacks.edges != NULL || s->mail != NULL;
         attach.moves = s->callbacks.vertex_moved != NULL;
+        attach.blobs = 1;
         attach.vertex = vertex;
         attach.token = token;
         request.what_case = LBM__REQUEST__WHAT_ATTACH;
@@ -268,6 +274,26 @@ acquire_one(struct lbm_service *s, uint32_t vertex, uint64_t token, struct lbmap
     s->short_of_memory = 1;
 }
 
+/* A vertex whose payload is read first. If that cannot be, the daemon goes on to count it as held, or gives
+ * it again, and the program hears why. */
+static void
+acquire_large(struct lbmap *map, uint32_t vertex, uint64_t token, const uint8_t *words, size_t len)
+{
+    struct lbm_service *s = map->service;
+    struct lbmap_payload payload;
+    enum lbm_err err = lbm_api_payload_get(map, NULL, 0, words, len, &payload);
+    if (err == LBM_E_NOMEM)
+        s->short_of_memory = 1;
+    else if (err != LBM_OK && map->fd >= 0)
+        s->unread = err;
+    if (err == LBM_E_TIMEOUT || err == LBM_E_BUSY)
+        s->short_of_memory |= lbm_returns_add(map, &s->bare, vertex, token, NULL) != LBM_OK;
+    if (err != LBM_OK)
+        return;
+    acquire_one(s, vertex, token, payload);
+    free((void *)payload.bytes);
+}
+
 /* Edges of vertices; those that are not held any more are passed over. */
 static void
 tell_edges(struct lbm_service *s, const Lbm__Neighbours *of)
@@ -307,7 +333,10 @@ acquire(struct lbmap *map, const Lbm__Acquire *acquire)
         }
         struct lbmap_payload payload = {len != 0 ? acquire->payload.data + at : acquire->payload.data, len};
         at += len;
-        acquire_one(s, acquire->vertex[i], acquire->token[i], payload);
+        if (acquire->n_blob != 0 && acquire->blob[i] != 0)
+            acquire_large(map, acquire->vertex[i], acquire->token[i], payload.bytes, len);
+        else
+            acquire_one(s, acquire->vertex[i], acquire->token[i], payload);
     }
     if (acquire->neighbours != NULL)
         tell_edges(s, acquire->neighbours);
@@ -326,7 +355,7 @@ release(struct lbmap *map, const Lbm__Release *release)
             if (lbm_send_released(s, release->vertex[i], &payload) != LBM_OK)
                 s->short_of_memory = 1;
         }
-        int kept = payload.bytes == NULL || payload.len > LBM_PAYLOAD_MAX;
+        int kept = payload.bytes == NULL || payload.len > LBM_BLOB_BYTES_MAX;
         if (payload.bytes != NULL && kept) {
             s->too_long = 1;
             (void)lbm_api_fail(map, LBM_E_RANGE,
@@ -336,7 +365,11 @@ release(struct lbmap *map, const Lbm__Release *release)
         }
         struct lbm_returns *returns = kept ? &s->bare : &s->with_payload;
         enum lbm_err err =
-            lbm_returns_add(returns, release->vertex[i], release->token[i], kept ? NULL : &payload);
+            lbm_returns_add(map, returns, release->vertex[i], release->token[i], kept ? NULL : &payload);
+        if (err != LBM_OK && err != LBM_E_NOMEM && !kept && map->fd >= 0) { /* a large one was not taken */
+            s->unread = err;
+            err = lbm_returns_add(map, &s->bare, release->vertex[i], release->token[i], NULL);
+        }
         if (err == LBM_OK && lbm_returns_are_many(returns))
             err = lbm_returns_send(map, returns, s->term);
         if (err == LBM_E_NOMEM)
@@ -361,6 +394,8 @@ handle_pushed(struct lbmap *map)
         else
             lbm_send_heard(map, chunk);
     }
+    if (err == LBM_OK)
+        err = find_refusal(map); /* it may have come while payloads were read */
     drop_pushed(s);
     if (err != LBM_OK)
         return err;
@@ -440,6 +475,11 @@ lbmap_dispatch(struct lbmap *map, unsigned timeout_ms)
         size_t n_delivered = readable ? lbm_send_turn(map) : 0;
         if (s->short_of_memory)
             return start_over(map);
+        if (s->unread != LBM_OK) {
+            err = s->unread;
+            s->unread = LBM_OK;
+            return (enum lbmap_error)err;
+        }
         if (s->mail != NULL && s->mail->refused != LBMAP_NOWHERE)
             return (enum lbmap_error)lbm_send_refusal(map);
         if (s->too_long) {
@@ -513,12 +553,16 @@ send_checkpoint(struct lbmap *map, struct lbm_returns *kept)
     checkpoint.vertex = kept->vertex.at;
     checkpoint.token = kept->token.at;
     checkpoint.payload_len = kept->payload_len.at;
+    checkpoint.n_blob = kept->blob_bytes != 0 ? kept->blob.n : 0;
+    checkpoint.blob = kept->blob.at;
     checkpoint.payload = (ProtobufCBinaryData){kept->payload.len, (uint8_t *)kept->payload.at};
     request.what_case = LBM__REQUEST__WHAT_CHECKPOINT;
     request.checkpoint = &checkpoint;
+    unsigned usual_ms = map->timeout_ms;
+    map->timeout_ms += (unsigned)(kept->blob_bytes / BACKUP_BYTES_PER_MS);
     enum lbm_err err = lbm_api_call(map, &request, NULL, NULL);
-    kept->vertex.n = kept->token.n = kept->payload_len.n = 0;
-    kept->payload.len = 0;
+    map->timeout_ms = usual_ms;
+    lbm_returns_clear(kept);
     return err;
 }
 
@@ -531,7 +575,7 @@ lbmap_checkpoint(struct lbmap *map, const struct lbmap_state *states, size_t n)
     if (s == NULL)
         return (enum lbmap_error)lbm_api_fail(map, LBM_E_STATE, "no job is served");
     for (size_t i = 0; i < n; i++)
-        if (states[i].payload.len > LBM_PAYLOAD_MAX)
+        if (states[i].payload.len > LBM_BLOB_BYTES_MAX)
             return (enum lbmap_error)lbm_api_fail(map, LBM_E_RANGE, "vertex %u: a payload has up to %d bytes",
                                                   states[i].vertex, LBMAP_PAYLOAD_MAX);
     size_t n_kept = 0;
@@ -539,11 +583,11 @@ lbmap_checkpoint(struct lbmap *map, const struct lbmap_state *states, size_t n)
         struct lbmap_payload payload = states[i].payload;
         if (find(s, states[i].vertex, states[i].token) == LBM_NONE)
             err = lbm_api_fail(map, LBM_E_STATE, "vertex %u is not held", states[i].vertex);
-        else if ((err = lbm_send_pack(map, states[i].vertex, &payload)) != LBM_OK)
-            break;
-        else if (lbm_returns_add(&kept, states[i].vertex, states[i].token, &payload) != LBM_OK)
+        else if ((err = lbm_send_pack(map, states[i].vertex, &payload)) == LBM_OK)
+            err = lbm_returns_add(map, &kept, states[i].vertex, states[i].token, &payload);
+        if (err == LBM_E_NOMEM)
             err = lbm_api_fail(map, LBM_E_NOMEM, "no memory for %zu payloads", n);
-        else if (lbm_returns_are_many(&kept) || i + 1 == n)
+        if (err == LBM_OK && (lbm_returns_are_many(&kept) || i + 1 == n))
             err = send_checkpoint(map, &kept);
         for (; err == LBM_OK && kept.vertex.n == 0 && n_kept <= i; n_kept++)
             lbm_send_kept(s, states[n_kept].vertex);

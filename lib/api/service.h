@@ -30,6 +30,7 @@ struct lbm_service {
     uint64_t fresh_sequence; /* of the page */
     int lost;                /* all that is held is; it is yet to be revoked */
     int short_of_memory;
+    enum lbm_err unread;                   /* why a payload could not be read; its vertex is not given */
     int too_long;                          /* a payload that was released is, and is not kept */
     struct lbm_returns with_payload, bare; /* of the dispatch in flight */
     LBM_VEC(struct lbmap_edge) edges;      /* of the vertex that is told of */

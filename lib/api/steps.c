@@ -239,8 +239,9 @@ run(struct lbm_steps *steps)
 static uint64_t
 most_keep(const struct lbmap_steps *program)
 {
-    uint64_t states =
-        program->state_size < LBMAP_PAYLOAD_MAX ? (LBMAP_PAYLOAD_MAX - 32) / (program->state_size + 4) : 0;
+    uint64_t states = program->state_size < LBMAP_STEPS_BYTES_MAX
+                          ? (LBMAP_STEPS_BYTES_MAX - 32) / (program->state_size + 4)
+                          : 0;
     return states < 6 ? 0 : (states - 3) / 3;
 }
 
@@ -255,15 +256,15 @@ check_values(struct lbm_steps *steps)
     steps->value_size = p->value_size;
     if (p->value_size == 0 || p->contribute == NULL || p->combine == NULL)
         lbm_steps_fail(steps, LBMAP_E_RANGE, "every is given, but value_size, contribute or combine is not");
-    else if (p->value_size > LBMAP_PAYLOAD_MAX ||
+    else if (p->value_size > LBMAP_STEPS_BYTES_MAX ||
              36 + (steps->window + 2) * (p->state_size + 4) + (steps->periods + 1) * (p->value_size + 8) >
-                 LBMAP_PAYLOAD_MAX)
+                 LBMAP_STEPS_BYTES_MAX)
         lbm_steps_fail(
             steps, LBMAP_E_RANGE,
             "with keep %u and every %llu, %llu states of %zu bytes and %llu values of %zu do not fit a "
             "payload of %d: take a smaller keep or a larger every",
             p->keep, (unsigned long long)p->every, (unsigned long long)steps->window + 2, p->state_size,
-            (unsigned long long)steps->periods + 1, p->value_size, LBMAP_PAYLOAD_MAX);
+            (unsigned long long)steps->periods + 1, p->value_size, LBMAP_STEPS_BYTES_MAX);
 }
 
 /* What neighbours see. */
@@ -271,7 +272,7 @@ static void
 check_shared(struct lbm_steps *steps)
 {
     struct lbmap_steps *p = &steps->program;
-    size_t most = p->share_with != NULL ? LBMAP_PAYLOAD_MAX / 2 : LBMAP_PAYLOAD_MAX;
+    size_t most = p->share_with != NULL ? LBMAP_STEPS_BYTES_MAX / 2 : LBMAP_STEPS_BYTES_MAX;
     if (p->share != NULL && p->share_with != NULL)
         lbm_steps_fail(steps, LBMAP_E_RANGE,
                        "share and share_with are given: only one says what neighbours see");
@@ -299,7 +300,7 @@ check(struct lbm_steps *steps, const struct lbmap_steps *program)
     else if (most == 0)
         lbm_steps_fail(steps, LBMAP_E_RANGE,
                        "a state of %zu bytes is too long: six of them, and 4 bytes each, fit %d",
-                       program->state_size, LBMAP_PAYLOAD_MAX);
+                       program->state_size, LBMAP_STEPS_BYTES_MAX);
     else if (program->keep > most)
         lbm_steps_fail(steps, LBMAP_E_RANGE, "keep is %u: with states of %zu bytes it is %u at most",
                        program->keep, program->state_size, (unsigned)most);

@@ -18,7 +18,8 @@ enum {
     ROW_BYTES = 64 << 10, /* of parts in a row, about */
 };
 
-_Static_assert(ROW_BYTES + LBMAP_PAYLOAD_MAX / 2 + 8 <= LBMAP_PAYLOAD_MAX, "one more part fits a row");
+_Static_assert(ROW_BYTES + LBMAP_STEPS_BYTES_MAX / 2 + 8 <= LBMAP_STEPS_BYTES_MAX,
+               "one more part fits a row");
 
 static size_t
 aligned(size_t n)

@@ -43,8 +43,12 @@
 #define LBM_MAINTENANCE_US_MAX UINT64_C(604800000000) /* a week */
 #define LBM_NAME_MAX 63                               /* host and job names: a DNS label */
 #define LBM_ADDRESS_MAX 255                           /* host:port, a DNS name */
-#define LBM_PAYLOAD_MAX (1u << 18) /* of an application, a vertex: some still fit one batch */
-#define LBM_LEASE_US 8000000       /* what a backup grants at a time (protocol.md section 5) */
+#define LBM_PAYLOAD_MAX (1u << 18) /* of an application, in a record: some still fit one batch */
+#define LBM_BLOB_BYTES_MAX                                                                                   \
+    (64u << 20) /* of a payload that is kept in pieces: a program's state of a whole mesh */
+#define LBM_BLOB_PIECE_MAX (1u << 18) /* bytes of a piece: a few of them fit a frame, and a loop's turn */
+#define LBM_BLOB_PIECES_ASKED_MAX 8   /* at a time */
+#define LBM_LEASE_US 8000000          /* what a backup grants at a time (protocol.md section 5) */
 /* The longest lease that any version of lbmap has granted: a daemon may start after one of another version.
  */
 #define LBM_LEASE_EVER_US (LBM_LEASE_US > 8000000 ? LBM_LEASE_US : 8000000)
@@ -114,6 +118,7 @@ _Static_assert(LBM_LEASE_STOP_US * 2 <= LBM_LEASE_US, "an application works for 
 _Static_assert(LBM_LEASE_EVER_US <= LBM_LEASE_US_MAX, "the wire takes the leases that are granted");
 _Static_assert(LBM_BATCH_BYTES_MAX * 2 <= LBM_FRAME_BYTES_MAX, "a batch and its columns fit a frame");
 _Static_assert(LBM_PAYLOAD_MAX * 2 <= LBM_BATCH_BYTES_MAX, "some payloads fit a batch");
+_Static_assert(LBM_BLOB_PIECE_MAX * 2 <= LBM_BATCH_BYTES_MAX, "a piece is no larger than a batch");
 _Static_assert(LBM_DEGREE_MAX * 16 <= LBM_BATCH_BYTES_MAX,
                "a vertex of most neighbours fits a batch, 16 bytes each");
 _Static_assert(LBM_CHANGE_BYTES_MAX + LBM_BATCH_BYTES_MAX <= LBM_FRAME_BYTES_MAX,

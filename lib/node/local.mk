@@ -16,7 +16,7 @@ node_application = lib/node/application/application.c lib/node/application/appli
 	lib/node/application/change.c lib/node/application/edges.c lib/node/application/guest.h \
 	lib/node/application/ids.c lib/node/application/neighbours.c lib/node/application/places.c \
 	lib/node/application/programs.c lib/node/application/program_watch.c \
-	lib/node/application/unserved.c lib/node/client/run.c
+	lib/node/application/payloads.c lib/node/application/unserved.c lib/node/client/run.c
 node_mapping = lib/node/mapping/diffuse.c lib/node/mapping/diffuse.h lib/node/mapping/ghosts.c \
 	lib/node/mapping/internal.h lib/node/mapping/label_choice.c lib/node/mapping/label_loads.c \
 	lib/node/mapping/labels.c \
@@ -46,7 +46,7 @@ node_membership = lib/node/membership/capacity.c lib/node/membership/drain.c \
 	lib/node/membership/membership.h lib/node/membership/network.c lib/node/membership/network.h \
 	lib/node/membership/peers.c lib/node/membership/straggler.c lib/node/membership/topology_links.c
 node_records = lib/node/records/record_batch.c lib/node/records/record_batch.h lib/node/records/record_packed.c \
-	lib/node/records/record_packed.h lib/node/records/records.c lib/node/records/records.h \
+	lib/node/records/record_packed.h lib/node/records/records.c lib/node/records/blobs.c lib/node/records/blobs.h lib/node/records/records.h \
 	lib/node/records/shard.c lib/node/records/shard.h
 node_local = lib/node/local/job_table.c lib/node/local/local.h lib/node/local/reach.c lib/node/local/self.c
 node_core = lib/node/core/core.h lib/node/core/effects.c lib/node/core/events.h lib/node/core/persist.c \

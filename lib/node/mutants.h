@@ -78,7 +78,9 @@
     X(LEASE_OF_ONE, 38, "a lease of one of two backups suffices")                                            \
     X(SUCCESSOR_WITHOUT_INSYNC, 39, "a backup takes over that is not in sync, though the other one is")      \
     X(RESERVE_AFTER_TAKE_OVER, 40, "the other backup takes over after the first one has")                    \
-    X(RESERVE_WITHOUT_INSYNC, 41, "the other backup is a reserve though it is not in sync")
+    X(RESERVE_WITHOUT_INSYNC, 41, "the other backup is a reserve though it is not in sync")                  \
+    X(REPLICA_WITHOUT_BLOB, 0, "a backup acknowledges a record whose large payload it has not got")          \
+    X(TAKE_WITHOUT_BLOB, 0, "an offered vertex is taken without its large payload")
 
 enum lbm_bug {
 #define LBM_BUG_ENUM(id, model, text) LBM_BUG_##id,

@@ -155,6 +155,15 @@ struct lbm_node_contact {
 
 struct lbm_views;
 
+/* A piece of a large payload is wanted from the disk, and for whom: the shell gives it back as it is. */
+struct lbm_blob_read {
+    struct lbm_blob_name name;
+    uint32_t piece;
+    uint32_t host;            /* LBM_NONE: a client */
+    uint64_t client, request; /* of the client */
+    int last;                 /* the last one that its request wants */
+};
+
 /* Who this node is. All strings are copied. */
 struct lbm_node_config {
     uint32_t host; /* id, < LBM_HOSTS_MAX */
@@ -190,6 +199,7 @@ struct lbm_node_config {
     uint32_t uid;               /* of the daemon */
     int64_t
         program_grace_us; /* where no program works vertices stay so long; 0: as is usual; < 0: for good */
+    uint32_t blob_piece;  /* bytes of a piece of a large payload, the same in all hosts; 0: as is usual */
     uint64_t seed;        /* of the node's own random stream; the shell draws it */
     double evict_share;   /* hosts are evicted while no larger part of the members of ten minutes ago is lost;
                              0: never */
@@ -240,7 +250,8 @@ _Static_assert((int)LBM_ALERT_COUNT <= LBM_ALERTS_MAX, "a status has room for al
     X(LOG_SNAPSHOT, "log snapshot") /* engine external: the entries wanted are compacted */                  \
     X(LOG_OLDER, "log older")       /* engine external: it lacks what it had */                              \
     X(ENSEMBLE, "ensemble")         /* how the ensemble of etcd that daemons run is */                       \
-    X(PROGRAM, "program")           /* a program that was started has written something, or has ended */
+    X(PROGRAM, "program")           /* a program that was started has written something, or has ended */     \
+    X(BLOB_READ, "blob read")       /* a piece that was wanted from the disk */
 
 enum lbm_event_kind {
 #define LBM_EVENT_ENUM(id, text) LBM_EVENT_##id,
@@ -336,6 +347,12 @@ struct lbm_event {
             const uint8_t *bytes; /* [len] borrowed */
             size_t len;
         } program;
+        struct {
+            struct lbm_blob_read read;
+            enum lbm_err err;     /* LBM_E_NOTFOUND: there is no such piece; LBM_E_CORRUPT: it is damaged */
+            const uint8_t *bytes; /* [len] borrowed */
+            size_t len;
+        } blob_read;
     } as;
 };
 
@@ -353,7 +370,8 @@ struct lbm_event {
       "log compact")          /* engine external: entries up to that index may go, the view replaces them */ \
     X(LOG_BEGIN, "log begin") /* engine external: this is the entry of that index, if there is no log yet */ \
     X(ENSEMBLE, "ensemble")   /* who runs the ensemble of etcd, from now on */                               \
-    X(PROGRAM, "program")     /* start a program, or end it */
+    X(PROGRAM, "program")     /* start a program, or end it */                                               \
+    X(BLOB_READ, "blob read") /* read a piece, after all transactions before; BLOB_READ brings it */
 
 enum lbm_effect_kind {
 #define LBM_EFFECT_ENUM(id, text) LBM_EFFECT_##id,
@@ -413,6 +431,7 @@ struct lbm_effect {
             uint32_t host;
             char address[LBM_ADDRESS_MAX + 1];
         } dial;
+        struct lbm_blob_read blob_read;
         struct lbm_plan_task *plan; /* owned by the shell: free */
         struct {
             enum lbm_note_level level;

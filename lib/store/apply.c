@@ -158,6 +158,8 @@ static lbm_store_op_fn *const op_fns[] = {
     [LBM_PERSIST_RESET] = apply_reset,
     [LBM_PERSIST_SNAPSHOT] = apply_snapshot,
     [LBM_PERSIST_TERM] = apply_term,
+    [LBM_PERSIST_BLOB_PIECE] = lbm_store_apply_blob_piece,
+    [LBM_PERSIST_BLOB_DELETE] = lbm_store_apply_blob_delete,
 };
 _Static_assert(sizeof op_fns / sizeof *op_fns == LBM_PERSIST_COUNT, "an operation without a function");
 

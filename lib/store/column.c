@@ -13,6 +13,8 @@ enum {
     HALF_BYTES = 12, /* to, weight, host */
     CRC_BYTES = 4,
     COLUMNS_MAX = 13, /* that a checksum covers */
+    ANCHORED = 1,     /* bits of the column `anchored`: it does not move in Omega, */
+    HAS_BLOB = 2,     /* and its payload describes a blob */
 };
 
 static void
@@ -136,7 +138,8 @@ row_columns(const struct lbm_row *row, uint64_t columns[COLUMNS_MAX])
                                           row->peer_incarnation,
                                           row->work,
                                           row->pin,
-                                          row->anchored != 0,
+                                          (row->anchored != 0 ? ANCHORED : 0U) |
+                                              (row->is_blob ? HAS_BLOB : 0U),
                                           row->seq,
                                           row->source,
                                           row->source_incarnation,
@@ -227,7 +230,8 @@ lbm_store_read_row(const struct lbm_store *store, sqlite3_stmt *statement, struc
                            .peer_incarnation = columns[5],
                            .work = (uint32_t)columns[6],
                            .pin = (uint32_t)columns[7],
-                           .anchored = columns[8] != 0,
+                           .anchored = (columns[8] & ANCHORED) != 0,
+                           .is_blob = (columns[8] & HAS_BLOB) != 0,
                            .seq = columns[9],
                            .source = (uint32_t)columns[10],
                            .source_incarnation = columns[11],

@@ -64,7 +64,13 @@
       "SELECT owner, incarnation, generation, seq, crc FROM stream ORDER BY owner, incarnation")             \
     X(REPLICA_LOG_DROP, "DELETE FROM stream WHERE owner = ?1 AND incarnation = ?2")                          \
     X(TAKEN_OVER_PUT, "INSERT OR REPLACE INTO adopted(host, incarnation, crc) VALUES(?1, ?2, ?3)")           \
-    X(TAKEN_OVER_GET, "SELECT host, incarnation, crc FROM adopted ORDER BY host, incarnation")
+    X(TAKEN_OVER_GET, "SELECT host, incarnation, crc FROM adopted ORDER BY host, incarnation")               \
+    X(BLOB_PUT,                                                                                              \
+      "INSERT OR REPLACE INTO blob(job, length, piece, crc, digest, bytes) VALUES(?1, ?2, ?3, ?4, ?5, ?6)")  \
+    X(BLOB_LIST, "SELECT job, length, digest, count(*), max(piece) FROM blob GROUP BY job, digest, length")  \
+    X(BLOB_GET, "SELECT crc, bytes FROM blob WHERE job = ?1 AND length = ?2 AND piece = ?3 AND digest = ?4") \
+    X(BLOB_ALL, "SELECT job, length, piece, crc, digest, bytes FROM blob")                                   \
+    X(BLOB_DELETE, "DELETE FROM blob WHERE job = ?1 AND length = ?2 AND digest = ?3")
 
 /* The columns of a record, in the order in which they are bound and read: 13 numbers, their checksum with the
  * last three blobs, and the blobs. */
@@ -192,7 +198,14 @@ typedef enum lbm_err lbm_store_op_fn(struct lbm_store *store, const struct lbm_p
                                      struct lbm_diag *diag);
 
 lbm_store_op_fn lbm_store_apply_row, lbm_store_apply_row_delete, lbm_store_apply_guest, lbm_store_apply_plan,
-    lbm_store_apply_positions, lbm_store_apply_replica, lbm_store_apply_replica_drop;
+    lbm_store_apply_positions, lbm_store_apply_replica, lbm_store_apply_replica_drop,
+    lbm_store_apply_blob_piece, lbm_store_apply_blob_delete;
+
+/* A row of BLOB_LIST: into out->blobs. Of BLOB_ALL: only its checksum. */
+enum lbm_err lbm_store_take_blob(const struct lbm_store *store, sqlite3_stmt *statement,
+                                 struct lbm_recovered *out, struct lbm_diag *diag) LBM_MUST_CHECK;
+enum lbm_err lbm_store_verify_piece(const struct lbm_store *store, sqlite3_stmt *statement,
+                                    struct lbm_recovered *out, struct lbm_diag *diag) LBM_MUST_CHECK;
 
 /* Bind n whole numbers and run. */
 enum lbm_err lbm_store_exec_bound(struct lbm_store *store, enum lbm_sql id, const uint64_t *columns, int n,

@@ -251,11 +251,13 @@ read_all(struct lbm_store *store, int keep_rows, struct lbm_recovered *out, stru
         {LBM_SQL_SELF_GET, take_self},           {LBM_SQL_PROGRESS_GET, take_progress},
         {LBM_SQL_TERM_GET, take_term},           {LBM_SQL_SNAPSHOT_GET, take_snapshot},
         {LBM_SQL_LOG_GET, take_entry},           {LBM_SQL_REPLICA_LOG_GET, take_replica_log},
-        {LBM_SQL_TAKEN_OVER_GET, take_takeover},
+        {LBM_SQL_TAKEN_OVER_GET, take_takeover}, {LBM_SQL_BLOB_LIST, lbm_store_take_blob},
     };
     enum lbm_err err = LBM_OK;
     for (size_t i = 0; err == LBM_OK && i < sizeof whole / sizeof *whole; i++)
         err = each(store, whole[i].id, whole[i].take, out, diag);
+    if (err == LBM_OK && !keep_rows) /* each is looked at when it is read; here all at once */
+        err = each(store, LBM_SQL_BLOB_ALL, lbm_store_verify_piece, out, diag);
     store->seq = out->seq;
     for (int i = 0; err == LBM_OK && i < 2; i++) {
         bind_half(store, LBM_SQL_JOB_GET, i);

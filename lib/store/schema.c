@@ -60,6 +60,10 @@ const struct lbm_store_step lbm_store_steps[] = {
     /* Guests that change. Checksums cover `news` too, and an empty one changes none. */
     {"ALTER TABLE vertex ADD COLUMN news BLOB NOT NULL DEFAULT x'';"
      "ALTER TABLE replica ADD COLUMN news BLOB NOT NULL DEFAULT x'';"},
+    /* Large payloads, in pieces apart from the records that describe them. */
+    {"CREATE TABLE blob("
+     " job INTEGER NOT NULL, digest BLOB NOT NULL, length INTEGER NOT NULL, piece INTEGER NOT NULL,"
+     " crc INTEGER NOT NULL, bytes BLOB NOT NULL, PRIMARY KEY(job, digest, length, piece)) STRICT;"},
 };
 
 const int lbm_store_version = sizeof lbm_store_steps / sizeof *lbm_store_steps;

@@ -45,6 +45,12 @@ enum lbm_err lbm_store_load(struct lbm_store *store, struct lbm_recovered **out,
 enum lbm_err lbm_store_apply(struct lbm_store *store, const struct lbm_persist *const *persists, size_t n,
                              struct lbm_diag *diag) LBM_MUST_CHECK;
 
+/* Read a piece of a large payload, as the last transaction left it. Only the thread that calls
+ * lbm_store_apply may. Out:     *bytes [*len], owned by the caller. Errors:  LBM_E_NOTFOUND there is no such
+ * piece; LBM_E_CORRUPT it is damaged; LBM_E_IO, LBM_E_NOMEM. */
+enum lbm_err lbm_store_read_blob(struct lbm_store *store, const struct lbm_blob_name *name, uint32_t piece,
+                                 uint8_t **bytes, size_t *len, struct lbm_diag *diag) LBM_MUST_CHECK;
+
 /* Close, folding the write-ahead log into the file unless a write has failed, and release the lock. NULL is
  * allowed. */
 void lbm_store_close(struct lbm_store *store);

@@ -42,6 +42,7 @@ static const struct lbm_wire_rule submit_rows_rules[] = {
     {"weight", SAME("neighbour"), WEIGHT, OR_EMPTY},
     {"payload_len", SAME("degree"), PAYLOAD, OR_EMPTY},
     {"payload", IN(0, LBM_FRAME_BYTES_MAX)},
+    {"blob", SAME("degree"), FLAG, OR_EMPTY},
 };
 static const struct lbm_wire_table submit_rows_table = TABLE(submit_rows_rules, lbm__submit_rows__descriptor);
 
@@ -99,6 +100,7 @@ static const struct lbm_wire_rule attach_request_rules[] = {
     {"vertex", UP_TO(LBM_ROWS_MAX), VERTEX},
     {"token", SAME("vertex"), EPOCH},
     {"edges", FLAG},
+    {"blobs", FLAG},
     {"moves", FLAG},
 };
 static const struct lbm_wire_table attach_request_table =
@@ -109,15 +111,15 @@ static const struct lbm_wire_rule released_request_rules[] = {
     {"token", SAME("vertex"), EPOCH},
     {"payload_len", SAME("vertex"), PAYLOAD, OR_EMPTY},
     {"payload", IN(0, LBM_FRAME_BYTES_MAX)},
+    {"blob", SAME("vertex"), FLAG, OR_EMPTY},
 };
 static const struct lbm_wire_table released_request_table =
     TABLE(released_request_rules, lbm__released_request__descriptor);
 
 static const struct lbm_wire_rule checkpoint_request_rules[] = {
-    {"vertex", UP_TO(LBM_ROWS_MAX), VERTEX},
-    {"token", SAME("vertex"), EPOCH},
-    {"payload_len", SAME("vertex"), PAYLOAD},
-    {"payload", IN(0, LBM_FRAME_BYTES_MAX)},
+    {"vertex", UP_TO(LBM_ROWS_MAX), VERTEX},  {"token", SAME("vertex"), EPOCH},
+    {"payload_len", SAME("vertex"), PAYLOAD}, {"payload", IN(0, LBM_FRAME_BYTES_MAX)},
+    {"blob", SAME("vertex"), FLAG, OR_EMPTY},
 };
 static const struct lbm_wire_table checkpoint_request_table =
     TABLE(checkpoint_request_rules, lbm__checkpoint_request__descriptor);
@@ -130,6 +132,19 @@ static const struct lbm_wire_rule load_request_rules[] = {
 };
 static const struct lbm_wire_table load_request_table =
     TABLE(load_request_rules, lbm__load_request__descriptor);
+
+static const struct lbm_wire_rule blob_put_rules[] = {
+    {"digest", DIGEST},
+    {"length", BLOB},
+    {"piece", PIECE},
+    {"data", IN(0, LBM_BLOB_PIECE_MAX)},
+};
+static const struct lbm_wire_table blob_put_table = TABLE(blob_put_rules, lbm__blob_put__descriptor);
+
+static const struct lbm_wire_rule blob_read_rules[] = {
+    {"digest", DIGEST},     {"length", BLOB}, {"first", PIECE}, {"count", IN(1, LBM_BLOB_PIECES_ASKED_MAX)},
+    {"job", NAME_OR_EMPTY}, {"host", HOST}};
+static const struct lbm_wire_table blob_read_table = TABLE(blob_read_rules, lbm__blob_read__descriptor);
 
 static const struct lbm_wire_rule ids_request_rules[] = {{"count", IN(1, LBM_CHANGE_RECORDS_MAX)}};
 static const struct lbm_wire_table ids_request_table = TABLE(ids_request_rules, lbm__ids_request__descriptor);
@@ -250,6 +265,8 @@ static const struct lbm_wire_rule request_rules[] = {
     {"publish", .nested = &publish_request_table},
     {"post", .nested = &post_request_table},
     {"run", .nested = &run_request_table},
+    {"blob_put", .nested = &blob_put_table},
+    {"blob_read", .nested = &blob_read_table},
 };
 const struct lbm_wire_table lbm_wire_request_table = {
     .type = &lbm__request__descriptor,
@@ -426,8 +443,13 @@ static const struct lbm_wire_rule acquire_rules[] = {
     {"payload_len", SAME("vertex"), PAYLOAD, OR_EMPTY},
     {"payload", IN(0, LBM_FRAME_BYTES_MAX)},
     {"neighbours", .nested = &neighbours_table},
+    {"blob", SAME("vertex"), FLAG, OR_EMPTY},
 };
 static const struct lbm_wire_table acquire_table = TABLE(acquire_rules, lbm__acquire__descriptor);
+
+static const struct lbm_wire_rule blob_data_rules[] = {
+    {"piece", PIECE}, {"data", IN(0, LBM_BLOB_PIECE_MAX)}, {"known", FLAG}};
+static const struct lbm_wire_table blob_data_table = TABLE(blob_data_rules, lbm__blob_data__descriptor);
 
 static const struct lbm_wire_rule release_rules[] = {
     {"vertex", UP_TO(LBM_ROWS_MAX), VERTEX},
@@ -497,6 +519,7 @@ static const struct lbm_wire_rule response_rules[] = {
     {"places", .nested = &places_table},
     {"posted", .nested = &posted_table},
     {"run", .nested = &run_reply_table},
+    {"blob", .nested = &blob_data_table},
 };
 /* A response without a body is an acknowledgement or an error. */
 const struct lbm_wire_table lbm_wire_response_table = TABLE(response_rules, lbm__response__descriptor);

@@ -31,23 +31,28 @@
     {                                                                                                        \
         "news_host", SAME("news_vertex"), HOST_OR_NONE                                                       \
     }
+#define BLOBS                                                                                                \
+    {                                                                                                        \
+        "blob", SAME("vertex"), FLAG, OR_EMPTY                                                               \
+    }
 #define NOT_AS_OWNED                                                                                         \
     AS_OWNED(UP_TO(0)), {"news_degree", UP_TO(0)}, {"news_vertex", UP_TO(0)}, {"news_weight", UP_TO(0)},     \
     {                                                                                                        \
         "news_host", UP_TO(0)                                                                                \
     }
 
-static const struct lbm_wire_rule batch_rules[] = {RECORDS(LBM_BATCH_VERTICES_MAX, COMPLETE), NOT_AS_OWNED};
+static const struct lbm_wire_rule batch_rules[] = {RECORDS(LBM_BATCH_VERTICES_MAX, COMPLETE), NOT_AS_OWNED,
+                                                   BLOBS};
 static const struct lbm_wire_table batch_table = TABLE(batch_rules, lbm__records__descriptor);
 
-static const struct lbm_wire_rule band_rules[] = {RECORDS(LBM_ROWS_MAX, COMPLETE), NOT_AS_OWNED};
+static const struct lbm_wire_rule band_rules[] = {RECORDS(LBM_ROWS_MAX, COMPLETE), NOT_AS_OWNED, BLOBS};
 static const struct lbm_wire_table band_table = TABLE(band_rules, lbm__records__descriptor);
 
-static const struct lbm_wire_rule map_rules[] = {RECORDS(LBM_ROWS_MAX, OR_EMPTY), NOT_AS_OWNED};
+static const struct lbm_wire_rule map_rules[] = {RECORDS(LBM_ROWS_MAX, OR_EMPTY), NOT_AS_OWNED, BLOBS};
 const struct lbm_wire_table lbm_wire_map_records_table = TABLE(map_rules, lbm__records__descriptor);
 
 static const struct lbm_wire_rule replica_rules[] = {RECORDS(LBM_CHANGE_RECORDS_MAX, COMPLETE),
-                                                     AS_OWNED(SAME("vertex")), NEWS};
+                                                     AS_OWNED(SAME("vertex")), NEWS, BLOBS};
 static const struct lbm_wire_table replica_table = TABLE(replica_rules, lbm__records__descriptor);
 
 static const struct lbm_wire_rule repl_rules[] = {
@@ -212,11 +217,8 @@ static const struct lbm_wire_table normalization_table =
     TABLE(normalization_rules, lbm__normalization__descriptor);
 
 static const struct lbm_wire_rule map_query_rules[] = {
-    {"positions", FLAG},
-    {"edges", FLAG},
-    {"vertex", UP_TO(LBM_ROWS_MAX), VERTEX},
-    {"moves", FLAG},
-    {"hold", SMALL_ENUM},
+    {"positions", FLAG}, {"edges", FLAG},      {"vertex", UP_TO(LBM_ROWS_MAX), VERTEX},
+    {"moves", FLAG},     {"hold", SMALL_ENUM},
 };
 static const struct lbm_wire_table map_query_table = TABLE(map_query_rules, lbm__map_query__descriptor);
 
@@ -532,6 +534,15 @@ static const struct lbm_wire_rule program_output_rules[] = {{"data", IN(1, LBM_O
 static const struct lbm_wire_table program_output_table =
     TABLE(program_output_rules, lbm__program_output__descriptor);
 
+static const struct lbm_wire_rule blob_get_rules[] = {
+    {"digest", DIGEST}, {"length", BLOB}, {"first", PIECE}, {"count", IN(1, LBM_BLOB_PIECES_ASKED_MAX)}};
+static const struct lbm_wire_table blob_get_table = TABLE(blob_get_rules, lbm__blob_get__descriptor);
+static const struct lbm_wire_rule blob_piece_rules[] = {
+    {"digest", DIGEST}, {"length", BLOB}, {"piece", PIECE}, {"data", IN(0, LBM_BLOB_PIECE_MAX)}};
+static const struct lbm_wire_table blob_piece_table = TABLE(blob_piece_rules, lbm__blob_piece__descriptor);
+static const struct lbm_wire_rule blob_have_rules[] = {{"digest", DIGEST}, {"length", BLOB}};
+static const struct lbm_wire_table blob_have_table = TABLE(blob_have_rules, lbm__blob_have__descriptor);
+
 static const struct lbm_wire_rule peer_rules[] = {
     {"src", HOST},
     {"dst", HOST},
@@ -577,6 +588,9 @@ static const struct lbm_wire_rule peer_rules[] = {
     {"place", .nested = &place_table},
     {"post", .nested = &post_table},
     {"program_output", .nested = &program_output_table},
+    {"blob_get", .nested = &blob_get_table},
+    {"blob_piece", .nested = &blob_piece_table},
+    {"blob_have", .nested = &blob_have_table},
 };
 const struct lbm_wire_table lbm_wire_peer_table = {
     .type = &lbm__peer__descriptor,

@@ -6,6 +6,7 @@
 
 #include <float.h>
 
+#include "base/sha256.h"
 #include "wire/check.h"
 #include "wire/wire.h"
 
@@ -33,6 +34,9 @@
 #define ADDRESS IN(1, LBM_ADDRESS_MAX)
 #define TEXT IN(0, LBM_DIAG_WHERE_MAX + LBM_DIAG_TEXT_MAX) /* a rendered diagnosis */
 #define PAYLOAD IN(0, LBM_PAYLOAD_MAX)
+#define DIGEST IN(LBM_SHA256_BYTES, LBM_SHA256_BYTES)
+#define BLOB IN(1, LBM_BLOB_BYTES_MAX)
+#define PIECE IN(0, LBM_BLOB_BYTES_MAX - 1)
 #define COMMAND IN(3, LBM_COMMAND_BYTES_MAX) /* the shortest is a Revoke of host 0 */
 
 /* Counts. */

@@ -215,11 +215,20 @@ keep_copy(struct truth *truth, struct copy copy)
 
 /* Applications number what they write: the first eight bytes, the lowest first. */
 static uint64_t
-payload_number(const struct lbm_row *row)
+payload_number(const struct disk *disk, const struct lbm_row *row)
 {
+    struct lbm_blob_name name;
     uint64_t number = 0;
-    for (uint32_t i = 0; i < 8 && i < row->payload_len; i++)
-        number |= (uint64_t)row->payload[i] << (8 * i);
+    const uint8_t *bytes = row->payload;
+    size_t len = row->payload_len;
+    if (row->is_blob) { /* it begins its first piece */
+        const struct lbm_buf *piece =
+            lbm_blob_read_name(row->job, bytes, len, &name) ? disk_piece(disk, &name, 0) : NULL;
+        bytes = piece != NULL ? (const uint8_t *)piece->at : NULL;
+        len = piece != NULL ? piece->len : 0;
+    }
+    for (size_t i = 0; i < 8 && i < len; i++)
+        number |= (uint64_t)bytes[i] << (8 * i);
     return number;
 }
 
@@ -257,7 +266,7 @@ check_record(void *arg, const struct disk *disk, const struct disk_replica *repl
         check_end(check, disk, guest, before);
     if (after != NULL) {
         keep_copy(truth, copy);
-        uint64_t payload = payload_number(after);
+        uint64_t payload = payload_number(disk, after);
         if (replica != NULL && payload > truth->payload_replicated)
             truth->payload_replicated = payload;
         note_life(check, guest, disk, replica, after);

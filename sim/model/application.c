@@ -7,33 +7,7 @@
 #include "sim/model/hash.h"
 #include "sim/model/script.h"
 
-enum { ATTACH_US = 400000, CHECKPOINT_ONE_IN = 4, PAYLOAD_BYTES = 16, ATTACH_ID = 1 };
-
-/* ---- payloads ------------------------------------------------------------------------------------------ */
-
-void
-application_write_payload(uint32_t vertex, uint64_t number, uint8_t out[PAYLOAD_BYTES])
-{
-    uint64_t words[2] = {number, hash_number(vertex, number)};
-    for (size_t i = 0; i < PAYLOAD_BYTES; i++)
-        out[i] = (uint8_t)(words[i / 8] >> (8 * (i % 8)));
-}
-
-/* The number of a payload; UINT64_MAX if it is none of ours. */
-static uint64_t
-read_payload(uint32_t vertex, const ProtobufCBinaryData *payload)
-{
-    uint8_t expected[PAYLOAD_BYTES];
-    uint64_t number = 0;
-    if (payload == NULL || payload->len == 0)
-        return 0;
-    if (payload->len != PAYLOAD_BYTES)
-        return UINT64_MAX;
-    for (size_t i = 0; i < 8; i++)
-        number |= (uint64_t)payload->data[i] << (8 * i);
-    application_write_payload(vertex, number, expected);
-    return memcmp(expected, payload->data, PAYLOAD_BYTES) == 0 ? number : UINT64_MAX;
-}
+enum { ATTACH_US = 400000, CHECKPOINT_ONE_IN = 4, ATTACH_ID = 1 };
 
 /* ---- talking to the daemon ----------------------------------------------------------------------------- */
 
@@ -47,9 +21,31 @@ application_asks(struct cluster *c, uint32_t application, Lbm__Request *request)
                            .from = application,
                            .life = c->machine[a->host].life,
                            .number = a->client};
+    if (c->options.large && asked.at_us < a->asked_us)
+        asked.at_us = a->asked_us; /* pieces keep their order */
+    a->asked_us = asked.at_us;
     request->id = ++a->requests;
     LBM_ASSERT(lbm_wire_pack_request(request, &asked.frame, &asked.len) == LBM_OK);
     happen_push(c, asked);
+}
+
+void
+application_drops(struct cluster *c, uint32_t application, size_t k)
+{
+    struct application *a = &c->applications.at[application];
+    work_ends(c, application, a->held.at[k].vertex);
+    memmove(&a->held.at[k], &a->held.at[k + 1], (a->held.n - k - 1) * sizeof *a->held.at);
+    a->held.n--;
+}
+
+/* As the library: what it has not got all of when the connection ends it never held. */
+static void
+drop_unread(struct cluster *c, uint32_t application)
+{
+    struct application *a = &c->applications.at[application];
+    for (size_t k = a->held.n; k-- > 0;)
+        if (a->held.at[k].read != 0)
+            application_drops(c, application, k);
 }
 
 void
@@ -68,6 +64,7 @@ application_hangs_up(struct cluster *c, uint32_t application)
     a->client = a->checkpoint = 0;
     a->attached = 0;
     refine_ends(c, application);
+    drop_unread(c, application);
 }
 
 void
@@ -80,18 +77,10 @@ application_disconnected(struct cluster *c, uint32_t host)
         a->client = a->checkpoint = 0;
         a->attached = 0;
         refine_ends(c, (uint32_t)i);
+        drop_unread(c, (uint32_t)i);
         for (size_t k = 0; k < a->held.n; k++)
             a->held.at[k].asked = 0;
     }
-}
-
-void
-application_drops(struct cluster *c, uint32_t application, size_t k)
-{
-    struct application *a = &c->applications.at[application];
-    work_ends(c, application, a->held.at[k].vertex);
-    memmove(&a->held.at[k], &a->held.at[k + 1], (a->held.n - k - 1) * sizeof *a->held.at);
-    a->held.n--;
 }
 
 static void
@@ -109,7 +98,7 @@ attach(struct cluster *c, uint32_t application)
     attach.n_vertex = attach.n_token = a->held.n;
     attach.vertex = vertex;
     attach.token = token;
-    attach.edges = 1;
+    attach.edges = attach.blobs = 1;
     Lbm__Request request = LBM__REQUEST__INIT;
     request.what_case = LBM__REQUEST__WHAT_ATTACH;
     request.attach = &attach;
@@ -125,32 +114,34 @@ checkpoint(struct cluster *c, uint32_t application)
 {
     struct application *a = &c->applications.at[application];
     const struct guest *guest = check_guest(&c->check, a->job);
-    size_t n = a->held.n < 8 ? a->held.n : 8;
+    struct parcel parcel = {0};
     uint32_t vertex[8];
     uint64_t token[8];
-    uint32_t len[8];
-    uint8_t bytes[8][PAYLOAD_BYTES];
+    size_t n = 0;
     a->sent.n = 0;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < a->held.n && n < 8; i++) {
         struct held *held = &a->held.at[i];
+        if (held->read != 0)
+            continue;
         held->payload = ++guest->vertex[held->vertex].payload;
-        vertex[i] = held->vertex;
-        token[i] = held->token;
-        application_write_payload(held->vertex, held->payload, bytes[i]);
-        len[i] = PAYLOAD_BYTES;
+        vertex[n] = held->vertex;
+        token[n++] = held->token;
+        parcel_add(c, application, &parcel, held->vertex, held->payload);
         LBM_ASSERT(lbm_vec_push(&a->sent, *held) == LBM_OK);
     }
     Lbm__CheckpointRequest body = LBM__CHECKPOINT_REQUEST__INIT;
-    body.n_vertex = body.n_token = body.n_payload_len = n;
+    body.n_vertex = body.n_token = body.n_payload_len = body.n_blob = n;
     body.vertex = vertex;
     body.token = token;
-    body.payload_len = len;
-    body.payload = (ProtobufCBinaryData){n * PAYLOAD_BYTES, bytes[0]};
+    body.payload_len = parcel.len.at;
+    body.blob = parcel.blob.at;
+    body.payload = (ProtobufCBinaryData){parcel.payload.len, (uint8_t *)parcel.payload.at};
     Lbm__Request request = LBM__REQUEST__INIT;
     request.what_case = LBM__REQUEST__WHAT_CHECKPOINT;
     request.checkpoint = &body;
     application_asks(c, application, &request);
     a->checkpoint = a->requests;
+    parcel_free(&parcel);
 }
 
 static void
@@ -291,25 +282,21 @@ acquire(struct cluster *c, uint32_t application, const Lbm__Acquire *acquire)
     for (size_t i = 0; i < acquire->n_vertex; i++) {
         uint32_t v = acquire->vertex[i];
         size_t len = acquire->n_payload_len != 0 ? acquire->payload_len[i] : 0;
-        ProtobufCBinaryData payload = {len, acquire->payload.data + at};
+        const uint8_t *payload = acquire->payload.data + at;
         at += len;
-        uint64_t number = read_payload(v, len != 0 ? &payload : NULL);
-        const struct truth *truth = &guest->vertex[v];
         for (size_t k = a->held.n; k-- > 0;)
             if (a->held.at[k].vertex == v)
                 application_drops(c, application, k);
         struct held held = {.vertex = v,
                             .token = acquire->token[i],
                             .term = c->machine[a->host].page.term,
-                            .payload = number};
-        if (is_working(c, a, &held) && (number < truth->payload_kept || number > truth->payload))
-            check_violated(&c->check, "I4",
-                           "host %" PRIu32 " gives vertex %" PRIu32 " with payload %" PRId64
-                           ", kept was %" PRIu64,
-                           a->host, v, (int64_t)number, truth->payload_kept);
-        trace(c, a->host,
-              "application %" PRIu32 " gets vertex %" PRIu32 " of %04x, token %" PRIu64 ", payload %" PRIu64,
-              application, v, (unsigned)(a->job & 0xffff), held.token, number);
+                            .least = guest->vertex[v].payload_kept};
+        if (acquire->n_blob != 0 && acquire->blob[i] != 0) {
+            payload_ask(c, application, &held, payload, len);
+        } else {
+            held.payload = payload_read(v, payload, len);
+            payload_judge(c, application, &held);
+        }
         LBM_ASSERT(lbm_vec_push(&a->held, held) == LBM_OK);
         work_begins(c, application, &held);
     }
@@ -336,12 +323,22 @@ asked_to_release(struct cluster *c, uint32_t application, const Lbm__Release *re
         happen_push(c, done);
 }
 
+/* Nonzero if it cannot let go just now: the library waits for an answer. */
+static int
+must_wait(const struct application *a)
+{
+    int waits = a->change != 0;
+    for (size_t k = 0; k < a->held.n; k++)
+        waits |= a->held.at[k].asked && a->held.at[k].read != 0;
+    return waits;
+}
+
 /* What was asked for is done with: its payloads go back to the daemon. */
 static void
 let_go(struct cluster *c, uint32_t application)
 {
     struct application *a = &c->applications.at[application];
-    if (a->change != 0) { /* the library waits for the answer */
+    if (must_wait(a)) {
         struct happen later = {
             .at_us = c->now_us + 20000, .kind = HAPPEN_LET_GO, .host = a->host, .from = application};
         happen_push(c, later);
@@ -350,30 +347,27 @@ let_go(struct cluster *c, uint32_t application)
     const struct guest *guest = check_guest(&c->check, a->job);
     LBM_VEC(uint32_t) vertex = {0};
     LBM_VEC(uint64_t) token = {0};
-    LBM_VEC(uint32_t) len = {0};
-    struct lbm_buf payload = {0};
+    struct parcel parcel = {0};
     for (size_t k = a->held.n; k-- > 0;) {
         struct held held = a->held.at[k];
         if (!held.asked || a->client == 0)
             continue;
         if (is_working(c, a, &held))
             held.payload = ++guest->vertex[held.vertex].payload;
-        uint8_t bytes[PAYLOAD_BYTES];
-        application_write_payload(held.vertex, held.payload, bytes);
         LBM_ASSERT(lbm_vec_push(&vertex, held.vertex) == LBM_OK);
         LBM_ASSERT(lbm_vec_push(&token, held.token) == LBM_OK);
-        LBM_ASSERT(lbm_vec_push(&len, held.payload != 0 ? PAYLOAD_BYTES : 0) == LBM_OK);
-        lbm_buf_put(&payload, bytes, held.payload != 0 ? PAYLOAD_BYTES : 0);
+        parcel_add(c, application, &parcel, held.vertex, held.payload);
         trace(c, a->host, "application %" PRIu32 " releases vertex %" PRIu32 ", token %" PRIu64, application,
               held.vertex, held.token);
         application_drops(c, application, k);
     }
     Lbm__ReleasedRequest body = LBM__RELEASED_REQUEST__INIT;
-    body.n_vertex = body.n_token = body.n_payload_len = vertex.n;
+    body.n_vertex = body.n_token = body.n_payload_len = body.n_blob = vertex.n;
     body.vertex = vertex.at;
     body.token = token.at;
-    body.payload_len = len.at;
-    body.payload = (ProtobufCBinaryData){payload.len, (uint8_t *)payload.at};
+    body.payload_len = parcel.len.at;
+    body.blob = parcel.blob.at;
+    body.payload = (ProtobufCBinaryData){parcel.payload.len, (uint8_t *)parcel.payload.at};
     Lbm__Request request = LBM__REQUEST__INIT;
     request.what_case = LBM__REQUEST__WHAT_RELEASED;
     request.released = &body;
@@ -381,8 +375,7 @@ let_go(struct cluster *c, uint32_t application)
         application_asks(c, application, &request);
     lbm_vec_free(&vertex);
     lbm_vec_free(&token);
-    lbm_vec_free(&len);
-    lbm_buf_free(&payload);
+    parcel_free(&parcel);
 }
 
 /* Payloads whose keeping was promised. */
@@ -411,7 +404,9 @@ told(struct cluster *c, const struct happen *happen)
     struct lbm_diag diag;
     LBM_ASSERT(lbm_wire_unpack_response(happen->frame + LBM_FRAME_HEADER, happen->len - LBM_FRAME_HEADER,
                                         &response, &diag) == LBM_OK);
-    if ((a->ids != 0 && response->id == a->ids) || (a->change != 0 && response->id == a->change)) {
+    if (payload_told(c, happen->from, response)) {
+        judge(c);
+    } else if ((a->ids != 0 && response->id == a->ids) || (a->change != 0 && response->id == a->change)) {
         refine_told(c, happen->from, response);
     } else if (a->checkpoint != 0 && response->id == a->checkpoint) {
         if (response->code == LBM_OK)

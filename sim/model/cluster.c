@@ -41,6 +41,9 @@ happen_to_daemon(struct cluster *c, struct happen *happen)
     case HAPPEN_SYNCED:
         happen_synced(c, happen);
         break;
+    case HAPPEN_BLOB_READ:
+        happen_blob_read(c, happen);
+        break;
     case HAPPEN_PLANNED:
         happen_planned(c, happen);
         break;

@@ -43,6 +43,7 @@ struct cluster_options {
     int64_t plan_us;    /* a plan takes, 0: what it takes for a small guest */
     uint32_t operators; /* hosts from 0 on at which operators are listened to; 0: all */
     int changes;        /* nonzero: applications change their guests */
+    int large;          /* nonzero: payloads of some vertices are kept in pieces */
     int judged;         /* nonzero: violations are kept for cluster_violation; 0: they are assertions */
     void (*line)(void *arg, const char *line); /* told of each line of the trace; NULL: it collects */
     void *line_arg;

@@ -28,6 +28,39 @@ rank_falls(const struct lbm_row *before, const struct lbm_row *after)
     return after->epoch < before->epoch || (after->epoch == before->epoch && after->stage < before->stage);
 }
 
+static struct disk_blob *
+blob_of(const struct disk *disk, const struct lbm_blob_name *name)
+{
+    for (size_t i = 0; i < disk->blobs.n; i++) {
+        struct disk_blob *blob = &disk->blobs.at[i];
+        if (blob->name.job == name->job && blob->name.len == name->len &&
+            memcmp(blob->name.digest, name->digest, sizeof name->digest) == 0)
+            return blob;
+    }
+    return NULL;
+}
+
+const struct lbm_buf *
+disk_piece(const struct disk *disk, const struct lbm_blob_name *name, uint32_t piece)
+{
+    const struct disk_blob *blob = blob_of(disk, name);
+    return blob != NULL && piece < blob->pieces ? &blob->piece[piece] : NULL;
+}
+
+int
+disk_has_payload(const struct disk *disk, const struct lbm_row *row)
+{
+    struct lbm_blob_name name;
+    uint64_t bytes = 0;
+    if (!row->is_blob)
+        return 1;
+    if (!lbm_blob_read_name(row->job, row->payload, row->payload_len, &name))
+        return 0;
+    for (uint32_t i = 0; disk_piece(disk, &name, i) != NULL; i++)
+        bytes += disk_piece(disk, &name, i)->len;
+    return bytes == name.len;
+}
+
 /* Put a record into the host's own rows, or a replica's. Takes the row. */
 static const char *
 put(struct disk *disk, struct disk_replica *replica, struct lbm_row row)
@@ -39,6 +72,8 @@ put(struct disk *disk, struct disk_replica *replica, struct lbm_row row)
     int falls = known && rank_falls(&before, &row);
     tell(disk, replica, known ? &before : NULL, &row);
     lbm_row_free(&before);
+    if (!disk_has_payload(disk, rows_get(set, row.job, row.vertex)))
+        return "a record is stored whose large payload is not there";
     if (!falls)
         return NULL;
     return replica != NULL ? "the rank of a replicated record falls" : "the rank of a record falls";
@@ -288,6 +323,54 @@ apply_term(struct disk *disk, const struct lbm_persist_op *op)
     return NULL;
 }
 
+static const char *
+apply_blob_piece(struct disk *disk, const struct lbm_persist_op *op)
+{
+    struct disk_blob *blob = blob_of(disk, &op->as.blob.name);
+    if (blob == NULL) {
+        struct disk_blob fresh = {.name = op->as.blob.name};
+        LBM_ASSERT(lbm_vec_push(&disk->blobs, fresh) == LBM_OK);
+        blob = &disk->blobs.at[disk->blobs.n - 1];
+    }
+    if (op->as.blob.piece != blob->pieces || blob->pieces == DISK_PIECES_MAX)
+        return "a piece of a large payload does not follow the one before";
+    lbm_buf_put(&blob->piece[blob->pieces++], op->as.blob.bytes, op->as.blob.len);
+    return NULL;
+}
+
+/* What a host has of a blob that some record still names may not go. */
+static int
+is_in(const struct row_set *set, const struct lbm_blob_name *name)
+{
+    struct lbm_blob_name own;
+    for (size_t j = 0; j < set->jobs.n; j++)
+        for (size_t i = 0; i < set->jobs.at[j].rows.n; i++) {
+            const struct lbm_row *row = &set->jobs.at[j].rows.at[i];
+            if (row->is_blob && lbm_blob_read_name(row->job, row->payload, row->payload_len, &own) &&
+                own.job == name->job && own.len == name->len &&
+                memcmp(own.digest, name->digest, sizeof own.digest) == 0)
+                return 1;
+        }
+    return 0;
+}
+
+static const char *
+apply_blob_delete(struct disk *disk, const struct lbm_persist_op *op)
+{
+    struct disk_blob *blob = blob_of(disk, &op->as.blob.name);
+    int is_named = is_in(&disk->rows, &op->as.blob.name);
+    for (size_t i = 0; i < disk->replicas.n; i++)
+        is_named |= is_in(&disk->replicas.at[i].rows, &op->as.blob.name);
+    if (is_named)
+        return "a large payload goes that a record has";
+    if (blob == NULL)
+        return NULL;
+    for (uint32_t i = 0; i < blob->pieces; i++)
+        lbm_buf_free(&blob->piece[i]);
+    *blob = disk->blobs.at[--disk->blobs.n];
+    return NULL;
+}
+
 const char *
 disk_apply(struct disk *disk, const struct lbm_persist_op *op)
 {
@@ -307,6 +390,8 @@ disk_apply(struct disk *disk, const struct lbm_persist_op *op)
         [LBM_PERSIST_RESET] = apply_reset,
         [LBM_PERSIST_SNAPSHOT] = apply_snapshot,
         [LBM_PERSIST_TERM] = apply_term,
+        [LBM_PERSIST_BLOB_PIECE] = apply_blob_piece,
+        [LBM_PERSIST_BLOB_DELETE] = apply_blob_delete,
     };
     LBM_ASSERT(op->kind < LBM_PERSIST_COUNT && apply[op->kind] != NULL);
     return apply[op->kind](disk, op);

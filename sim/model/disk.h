@@ -9,6 +9,8 @@
 #include "base/idmap.h"
 #include "node/core/persist.h"
 
+enum { DISK_PIECES_MAX = 4 }; /* of a large payload, in a simulated cluster */
+
 /* Rows of one job, in no order. */
 struct job_rows {
     uint64_t job;
@@ -25,6 +27,13 @@ struct disk_replica {
     uint32_t owner;
     uint64_t incarnation, repl_epoch, seq;
     struct row_set rows;
+};
+
+/* A large payload. */
+struct disk_blob {
+    struct lbm_blob_name name;
+    uint32_t pieces; /* one after the other from the first on */
+    struct lbm_buf piece[DISK_PIECES_MAX];
 };
 
 struct disk;
@@ -47,12 +56,18 @@ struct disk {
     struct row_set rows;
     LBM_VEC(struct disk_replica) replicas;
     LBM_VEC(struct lbm_recovered_takeover) takeovers;
+    LBM_VEC(struct disk_blob) blobs;
     disk_watcher *watcher; /* NULL: nobody */
     void *watcher_arg;
 };
 
 /* Carry out one operation of a synced transaction. Returns NULL, or what was wrong with it. */
 const char *disk_apply(struct disk *disk, const struct lbm_persist_op *op);
+
+/* A piece of a large payload; NULL: there is none. */
+const struct lbm_buf *disk_piece(const struct disk *disk, const struct lbm_blob_name *name, uint32_t piece);
+/* Nonzero if the large payload that a record describes is there as a whole, or it describes none. */
+int disk_has_payload(const struct disk *disk, const struct lbm_row *row);
 
 /* What a node that starts from this disk is given: copies. */
 void disk_recover(const struct disk *disk, struct lbm_recovered *out);

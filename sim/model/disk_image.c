@@ -73,6 +73,10 @@ disk_recover(const struct disk *disk, struct lbm_recovered *out)
         qsort(out->replicas.at, out->replicas.n, sizeof *out->replicas.at, compare_replicas);
     for (size_t i = 0; i < disk->takeovers.n; i++)
         LBM_ASSERT(lbm_vec_push(&out->takeovers, disk->takeovers.at[i]) == LBM_OK);
+    for (size_t i = 0; i < disk->blobs.n; i++) {
+        struct lbm_recovered_blob blob = {disk->blobs.at[i].name, disk->blobs.at[i].pieces};
+        LBM_ASSERT(lbm_vec_push(&out->blobs, blob) == LBM_OK);
+    }
 }
 
 static void
@@ -118,6 +122,12 @@ disk_copy(const struct disk *from, struct disk *to)
     }
     for (size_t i = 0; i < from->takeovers.n; i++)
         LBM_ASSERT(lbm_vec_push(&to->takeovers, from->takeovers.at[i]) == LBM_OK);
+    for (size_t i = 0; i < from->blobs.n; i++) {
+        struct disk_blob blob = {.name = from->blobs.at[i].name, .pieces = from->blobs.at[i].pieces};
+        for (uint32_t k = 0; k < blob.pieces; k++)
+            lbm_buf_put(&blob.piece[k], from->blobs.at[i].piece[k].at, from->blobs.at[i].piece[k].len);
+        LBM_ASSERT(lbm_vec_push(&to->blobs, blob) == LBM_OK);
+    }
 }
 
 static void
@@ -167,5 +177,9 @@ disk_free(struct disk *disk)
     lbm_vec_free(&disk->jobs);
     lbm_vec_free(&disk->replicas);
     lbm_vec_free(&disk->takeovers);
+    for (size_t i = 0; i < disk->blobs.n; i++)
+        for (uint32_t k = 0; k < disk->blobs.at[i].pieces; k++)
+            lbm_buf_free(&disk->blobs.at[i].piece[k]);
+    lbm_vec_free(&disk->blobs);
     lbm_buf_free(&disk->snapshot);
 }

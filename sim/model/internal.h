@@ -15,6 +15,7 @@
 enum happening {
     HAPPEN_MESSAGE,      /* from another host */
     HAPPEN_SYNCED,       /* the disk has a transaction */
+    HAPPEN_BLOB_READ,    /* a piece of a large payload was read from the disk */
     HAPPEN_PLANNED,      /* a computation ends */
     HAPPEN_CONNECT,      /* a try to connect */
     HAPPEN_DISCONNECTED, /* the host notices that a connection is no more */
@@ -41,6 +42,7 @@ struct happen {
     uint64_t number; /* MESSAGE: the connection; ASKED, TOLD, GONE: the client; APPENDED: the index */
     uint32_t result; /* APPENDED */
     struct lbm_persist *persist; /* SYNCED */
+    struct lbm_blob_read read;   /* BLOB_READ */
     struct lbm_plan_task task;   /* PLANNED */
     int was_held;                /* MESSAGE: it had arrived before */
 };
@@ -93,6 +95,9 @@ struct machine {
     enum cluster_lie lie;
 };
 
+/* Of a large payload, which the simulated hosts keep in pieces. */
+enum { BLOB_PIECE = 32, LARGE_BYTES = 80 };
+
 struct held {
     uint32_t vertex;
     uint64_t token;
@@ -100,6 +105,11 @@ struct held {
     uint64_t payload;
     int asked;      /* it was asked to let go */
     uint64_t edges; /* digest of those that it was told last */
+    uint64_t read;  /* request that reads its large payload; 0: it has it, and works with it */
+    uint64_t least; /* the payload that it is to find there is no older */
+    struct lbm_blob_name described;
+    size_t len; /* that has come: */
+    uint8_t bytes[LARGE_BYTES];
 };
 
 struct application {
@@ -118,6 +128,7 @@ struct application {
     LBM_VEC(struct held) held;
     LBM_VEC(struct held) sent; /* payloads of the checkpoint in flight */
     uint32_t batch_max;        /* of a script at once; 0: not asked for any yet */
+    int64_t asked_us;          /* when the last that it has asked for arrives, if payloads are large */
     int64_t told_us;           /* when the last that its daemon has said arrives: a socket keeps the order */
 };
 
@@ -240,6 +251,8 @@ void machine_ends(struct cluster *c, uint32_t host, const char *why); /* by itse
 /* ---- storage.c ----------------------------------------------------------------------------------------- */
 
 void persist_effect(struct cluster *c, uint32_t host, struct lbm_effect *effect);
+void blob_read_effect(struct cluster *c, uint32_t host, const struct lbm_effect *effect);
+void happen_blob_read(struct cluster *c, const struct happen *happen);
 void happen_synced(struct cluster *c, struct happen *happen);
 void sync_some(struct cluster *c, uint32_t host, enum crash crash);
 
@@ -317,7 +330,27 @@ void refine_ends(struct cluster *c, uint32_t application);
 /* Nonzero if it waits for nothing. */
 int refine_may(const struct application *a);
 void refine_ask_ids(struct cluster *c, uint32_t application, uint32_t count);
-void application_write_payload(uint32_t vertex, uint64_t number, uint8_t out[16]);
+
+/* payloads.c: what payloads hold, and large ones between applications and daemons. */
+
+/* Payloads that a request brings. */
+struct parcel {
+    LBM_VEC(uint32_t) len, blob;
+    struct lbm_buf payload;
+};
+/* Append the payload of a vertex of that number (0: none). A large one is put first, piece by piece. */
+void parcel_add(struct cluster *c, uint32_t application, struct parcel *parcel, uint32_t vertex,
+                uint64_t number);
+void parcel_free(struct parcel *parcel);
+/* The number of a payload; UINT64_MAX if it is none of ours. */
+uint64_t payload_read(uint32_t vertex, const uint8_t *bytes, size_t len);
+/* I4: an application works with a payload that was kept, or a newer one. */
+void payload_judge(struct cluster *c, uint32_t application, const struct held *held);
+/* The vertex has a large payload: the application asks for it. */
+void payload_ask(struct cluster *c, uint32_t application, struct held *held, const uint8_t *described,
+                 size_t len);
+/* Nonzero if the response brings a piece of one. */
+int payload_told(struct cluster *c, uint32_t application, const Lbm__Response *response);
 
 /* Nonzero if the application works on what it holds at this very trigger. */
 int is_working(const struct cluster *c, const struct application *a, const struct held *held);

@@ -87,6 +87,9 @@ carry_out(struct cluster *c, uint32_t host, struct waiting *waiting)
     case LBM_EFFECT_PROGRAM: /* a simulated host runs none */
         free(effect->as.program.program);
         break;
+    case LBM_EFFECT_BLOB_READ:
+        blob_read_effect(c, host, effect);
+        break;
     case LBM_EFFECT_COUNT:
         break;
     }
@@ -228,6 +231,7 @@ new_node(struct cluster *c, uint32_t host)
         .log_compact_min = c->options.log_compact_min != 0 ? c->options.log_compact_min : RUN_LOG,
         .large_members = c->options.large_members,
         .tree_hosts = c->options.tree_hosts,
+        .blob_piece = BLOB_PIECE,
         .leader = host == 0,
         .cluster_name = CLUSTER_NAME,
         .contacts = &first,

@@ -19,6 +19,36 @@ persist_effect(struct cluster *c, uint32_t host, struct lbm_effect *effect)
     happen_push(c, happen);
 }
 
+/* Behind the transactions that were asked for before. */
+void
+blob_read_effect(struct cluster *c, uint32_t host, const struct lbm_effect *effect)
+{
+    const struct machine *m = &c->machine[host];
+    int64_t start = m->sync_free_us > c->now_us ? m->sync_free_us : c->now_us;
+    struct happen happen = {.at_us = start + 50,
+                            .kind = HAPPEN_BLOB_READ,
+                            .host = host,
+                            .life = m->life,
+                            .read = effect->as.blob_read};
+    happen_push(c, happen);
+}
+
+void
+happen_blob_read(struct cluster *c, const struct happen *happen)
+{
+    const struct lbm_buf *piece = disk_piece(&c->disk[happen->host], &happen->read.name, happen->read.piece);
+    struct lbm_event event = {.kind = LBM_EVENT_BLOB_READ};
+    struct lbm_buf copy = {0};
+    event.as.blob_read.read = happen->read;
+    event.as.blob_read.err = piece != NULL ? LBM_OK : LBM_E_NOTFOUND;
+    if (piece != NULL)
+        lbm_buf_put(&copy, piece->at, piece->len);
+    event.as.blob_read.bytes = (const uint8_t *)copy.at;
+    event.as.blob_read.len = copy.len;
+    step(c, happen->host, &event);
+    lbm_buf_free(&copy);
+}
+
 /* Nonzero if the operation changes the stage of a record. */
 static int
 hands_over(const struct disk *disk, const struct lbm_persist_op *op)

@@ -15,6 +15,7 @@ enum {
     DIRECTED_HOSTS = 1,
     POLICY_STREAM = 77,
     COPIES_STREAM = 78,
+    LARGE_STREAM = 79,
 };
 
 static void
@@ -179,6 +180,15 @@ draw_copies(struct run *s)
         s->cluster_options.copies = s->options.copies;
 }
 
+/* In every third run some payloads are large. */
+static void
+draw_large(struct run *s)
+{
+    struct lbm_rng rng;
+    lbm_rng_stream(&rng, s->options.seed, LARGE_STREAM);
+    s->cluster_options.large = lbm_rng_below(&rng, 3) == 0;
+}
+
 void
 run_draw(struct run *s)
 {
@@ -199,5 +209,6 @@ run_draw(struct run *s)
     }
     if (!is_directed || s->options.copies != 0)
         draw_copies(s);
+    draw_large(s);
     s->result->n_faults = s->n_faults;
 }

@@ -5,7 +5,8 @@ check_PROGRAMS += docs/examples/amr docs/examples/crowd docs/examples/heat docs/
 	tests/cluster/crowd_alone tests/cluster/heat_alone tests/cluster/heat_paced tests/cluster/linker \
 	tests/cluster/poster tests/cluster/refiner tests/cluster/sender tests/cluster/talker tests/cluster/worker
 cluster_scripts = tests/cluster/adapt.sh tests/cluster/amr.sh tests/cluster/api.sh tests/cluster/approve.sh \
-	tests/cluster/authority.sh tests/cluster/backup.sh tests/cluster/bindings.sh tests/cluster/chaos.sh \
+	tests/cluster/authority.sh tests/cluster/backup.sh tests/cluster/bindings.sh tests/cluster/blob_files.sh \
+	tests/cluster/chaos.sh \
 	tests/cluster/cluster.sh tests/cluster/copies.sh tests/cluster/crash.sh tests/cluster/crowd.sh \
 	tests/cluster/daemon.sh tests/cluster/diffuse.sh tests/cluster/disk.sh tests/cluster/enroll.sh \
 	tests/cluster/ensemble.sh tests/cluster/etcd.sh tests/cluster/explain.sh tests/cluster/heat.sh \
@@ -20,7 +21,7 @@ cluster_scripts = tests/cluster/adapt.sh tests/cluster/amr.sh tests/cluster/api.
 	tests/cluster/tls_refused.sh tests/cluster/tokens.sh tests/cluster/trace.sh tests/cluster/truth.sh \
 	tests/cluster/wator.sh
 # A minute or more each: scripts/nightly runs them.
-long_cluster_scripts = tests/cluster/delay.sh tests/cluster/drift.sh tests/cluster/flood.sh \
+long_cluster_scripts = tests/cluster/blob.sh tests/cluster/delay.sh tests/cluster/drift.sh tests/cluster/flood.sh \
 	tests/cluster/heavy.sh tests/cluster/hog.sh tests/cluster/join.sh tests/cluster/kills.sh tests/cluster/losses.sh \
 	tests/cluster/policy.sh tests/cluster/upgrade.sh
 dist_check_SCRIPTS += $(long_cluster_scripts)

@@ -399,7 +399,7 @@ refuse(struct lbmap *map)
                                               .acquire = hold,
                                               .release = let_go,
                                               .revoked = lose};
-    static const char bytes[LBMAP_PAYLOAD_MAX + 1];
+    static const char bytes[LBMAP_CHANGE_PAYLOAD_MAX + 1];
     uint32_t id[2] = {0, 0};
     int failed = expect(map, "without serving", LBMAP_E_STATE, NULL, 0, NULL, 0);
     if (lbmap_new_vertices(map, id, 1) != LBMAP_E_STATE || lbmap_serve(map, &callbacks) != LBMAP_OK)

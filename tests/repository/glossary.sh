@@ -14,7 +14,7 @@ chain changed charge check choice choose cluster compact compare confirm connect
 count covered created deadline deaf decide decided decision deferred deleted departed derive dial disk dispatch done draw drawn
 diffuse drift drop due early effect emit end engine enter entries entry error event evict evicted eviction excess exhausted explain external fail fetch
 fill fin find finish finished fit flush fn follow for force forget free from gain gather give given gone granular ha halve halved
-hand hash head heard hello here hold i id if index inherit init inner install internal jump known lag lapsed large last
+hand hash have head heard hello here hold i id if index inherit init inner install internal jump known lag lapsed large last
 learn leave left limit list local locate look losses lossy maintenance map may mean measured member membership merged message met most movable
 move mutant name named near nearest neighbour net new node note notice now number of offer on open operator other outstanding over
 pack packed part participate pay payload peer pending persist persisted ping pinned place plan planned planning poll poor possible

@@ -12,6 +12,7 @@
 #include "node/exchange/exchange.h"
 #include "node/local/local.h"
 #include "node/migration/migration.h"
+#include "node/records/blobs.h"
 #include "node/records/record_batch.h"
 #include "node/records/records.h"
 
@@ -34,7 +35,8 @@ application_of(const struct lbm_node *node, uint64_t job)
 struct grant {
     LBM_VEC(uint32_t) vertex;
     LBM_VEC(uint64_t) token;
-    LBM_VEC(uint32_t) payload_len;
+    LBM_VEC(uint32_t) payload_len, blob;
+    int has_blobs;
     struct lbm_buf payload;
     struct neighbours neighbours;
 };
@@ -48,6 +50,8 @@ send_grant(struct lbm_node *node, const struct application *application, struct 
     acquire.token = grant->token.at;
     acquire.payload_len = grant->payload_len.at;
     acquire.payload = (ProtobufCBinaryData){grant->payload.len, (uint8_t *)grant->payload.at};
+    acquire.n_blob = grant->has_blobs ? grant->blob.n : 0;
+    acquire.blob = grant->blob.at;
     acquire.term = node->lease.term;
     Lbm__Neighbours neighbours = lbm_application_neighbours_message(&grant->neighbours);
     acquire.neighbours = application->wants_edges ? &neighbours : NULL;
@@ -59,6 +63,7 @@ send_grant(struct lbm_node *node, const struct application *application, struct 
     lbm_vec_free(&grant->vertex);
     lbm_vec_free(&grant->token);
     lbm_vec_free(&grant->payload_len);
+    lbm_vec_free(&grant->blob);
     lbm_buf_free(&grant->payload);
     lbm_application_neighbours_free(&grant->neighbours);
 }
@@ -93,6 +98,22 @@ lbm_application_has_read(struct lbm_node *node, uint64_t client)
     application->again_us = node->now_us;
 }
 
+/* A program that was linked with an earlier library would take the description of a large payload for the
+ * payload itself. */
+static int
+is_beyond(struct lbm_node *node, struct application *application, const struct lbm_vertex *vertex)
+{
+    if (!vertex->is_blob || application->reads_blobs)
+        return 0;
+    if (!application->was_told)
+        lbm_core_note(node, LBM_NOTE_WARNING,
+                      "vertex %" PRIu32 " has a payload of more than %u bytes, which the program that serves "
+                      "its job here cannot read: link it with this version of liblbmap",
+                      vertex->id, LBM_PAYLOAD_MAX);
+    application->was_told = 1;
+    return 1;
+}
+
 static void
 give(struct lbm_node *node, struct application *application)
 {
@@ -103,11 +124,13 @@ give(struct lbm_node *node, struct application *application)
     node->raise->replication_lease_tell(node); /* the page counts it before it works */
     for (size_t i = 0; job != NULL && i < job->shard.vertices.n && node->failed == LBM_OK; i++) {
         struct lbm_vertex *vertex = &job->shard.vertices.at[i];
-        if (vertex->running != 0 || !may_run(node, vertex))
+        if (vertex->running != 0 || !may_run(node, vertex) || is_beyond(node, application, vertex))
             continue;
         enum lbm_err err = lbm_vec_push(&grant.vertex, vertex->id);
         err |= lbm_vec_push(&grant.token, vertex->epoch);
         err |= lbm_vec_push(&grant.payload_len, vertex->payload_len);
+        err |= lbm_vec_push(&grant.blob, vertex->is_blob);
+        grant.has_blobs |= vertex->is_blob;
         lbm_buf_put(&grant.payload, vertex->payload, vertex->payload_len);
         if (err != LBM_OK || grant.payload.failed)
             lbm_core_fail(node, LBM_E_NOMEM);
@@ -366,7 +389,8 @@ lbm_application_attach(struct lbm_node *node, uint64_t client, uint64_t request,
                                       .has_had = is_back,
                                       .is_back = is_back,
                                       .wants_edges = attach->edges,
-                                      .wants_moves = attach->edges && attach->moves};
+                                      .wants_moves = attach->edges && attach->moves,
+                                      .reads_blobs = attach->blobs != 0};
     if (lbm_vec_push(&node->applications, application) != LBM_OK) {
         lbm_core_fail(node, LBM_E_NOMEM);
         return;
@@ -387,18 +411,32 @@ holds(const struct application *application, const struct job *job, uint32_t id,
     return *vertex != NULL && (*vertex)->running == token && token != 0;
 }
 
-static void
-keep_payload(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, const uint8_t *payload,
-             uint32_t len)
+/* Row i of what an application brings. */
+struct brought {
+    const uint8_t *payload;
+    uint32_t len;
+    int is_blob;
+};
+
+/* Returns 0 if it is a large payload that is not here. */
+static int
+keep_payload(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, const struct brought *brought)
 {
-    if (lbm_records_is_undecided(node, vertex) || /* what the change says stands */
-        (len == vertex->payload_len && (len == 0 || memcmp(payload, vertex->payload, len) == 0)))
-        return;
-    uint8_t *copy = len != 0 ? lbm_copy(payload, len, 1) : NULL;
+    struct lbm_blob_name name;
+    uint32_t len = brought->len;
+    if (brought->is_blob &&
+        (!lbm_blob_read_name(job->id, brought->payload, len, &name) || !lbm_blobs_have(node, &name)))
+        return 0;
+    int is_same = len == vertex->payload_len && brought->is_blob == vertex->is_blob &&
+                  (len == 0 || memcmp(brought->payload, vertex->payload, len) == 0);
+    if (lbm_records_is_undecided(node, vertex) || is_same) /* what the change says stands */
+        return 1;
+    uint8_t *copy = len != 0 ? lbm_copy(brought->payload, len, 1) : NULL;
     if (len != 0 && copy == NULL)
         lbm_core_fail(node, LBM_E_NOMEM);
     else
-        lbm_records_payload(node, job, vertex, copy, len);
+        lbm_records_payload(node, job, vertex, copy, len, brought->is_blob);
+    return 1;
 }
 
 /* What was given in an earlier term is lost already, and may have been given again with the same token: that
@@ -427,13 +465,17 @@ lbm_application_released(struct lbm_node *node, uint64_t client, uint64_t reques
         job = NULL;
     for (size_t i = 0; i < released->n_vertex && node->failed == LBM_OK; i++) {
         struct lbm_vertex *vertex;
-        uint32_t len = released->n_payload_len != 0 ? released->payload_len[i] : 0;
-        const uint8_t *payload = released->payload.data + at;
-        at += len;
+        struct brought brought = {.payload = released->payload.data + at,
+                                  .len = released->n_payload_len != 0 ? released->payload_len[i] : 0,
+                                  .is_blob = released->n_blob != 0 && released->blob[i] != 0};
+        at += brought.len;
         if (!holds(application, job, released->vertex[i], released->token[i], &vertex))
             continue;
-        if (released->n_payload_len != 0)
-            keep_payload(node, job, vertex, payload, len);
+        if (released->n_payload_len != 0 && !keep_payload(node, job, vertex, &brought))
+            lbm_core_note(node, LBM_NOTE_WARNING,
+                          "the payload of vertex %" PRIu32 " did not come: it goes on with that of its last "
+                          "checkpoint",
+                          vertex->id);
         stopped(node, job, vertex);
         application->scan = 1;
     }
@@ -459,18 +501,20 @@ lbm_application_checkpoint(struct lbm_node *node, uint64_t client, uint64_t requ
     }
     for (size_t i = 0; i < checkpoint->n_vertex && node->failed == LBM_OK; i++) {
         struct lbm_vertex *vertex;
-        const uint8_t *payload = checkpoint->payload.data + at;
-        at += checkpoint->payload_len[i];
+        const struct brought brought = {.payload = checkpoint->payload.data + at,
+                                        .len = checkpoint->payload_len[i],
+                                        .is_blob = checkpoint->n_blob != 0 && checkpoint->blob[i] != 0};
+        at += brought.len;
         if (!holds(application, job, checkpoint->vertex[i], checkpoint->token[i], &vertex) ||
             !lbm_local_lease_holds(node) || lbm_records_is_undecided(node, vertex))
             continue;
-        keep_payload(node, job, vertex, payload, checkpoint->payload_len[i]);
-        n_kept++;
+        n_kept += keep_payload(node, job, vertex, &brought) != 0;
     }
     if (n_kept != checkpoint->n_vertex) {
-        lbm_core_reply_error(node, client, request, LBM_E_STATE,
-                             "%zu of %zu vertices are not this application's any more",
-                             checkpoint->n_vertex - n_kept, checkpoint->n_vertex);
+        lbm_core_reply_error(
+            node, client, request, LBM_E_STATE,
+            "%zu of %zu vertices are not this application's any more, or their payloads did not come",
+            checkpoint->n_vertex - n_kept, checkpoint->n_vertex);
         return;
     }
     struct checkpoint waiting = {client, request, node->replication.seq};

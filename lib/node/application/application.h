@@ -16,6 +16,15 @@ void lbm_application_attach(struct lbm_node *node, uint64_t client, uint64_t req
  * answer: LBM_E_STATE, LBM_E_RANGE. */
 void lbm_application_released(struct lbm_node *node, uint64_t client, uint64_t request,
                               const Lbm__ReleasedRequest *released);
+/* Answer BlobPut: the next piece of a large payload, once it is durable. Errors in the answer: LBM_E_STATE no
+ * job is served; LBM_E_VERSION the cluster is older; LBM_E_RANGE not the next piece; LBM_E_CORRUPT other
+ * bytes. */
+void lbm_application_blob_put(struct lbm_node *node, uint64_t client, uint64_t request,
+                              const Lbm__BlobPut *put);
+/* Answer BlobRead: pieces of the large payload of a vertex, each by itself. Errors in the answer:
+ * LBM_E_NOTFOUND it is not here any more; LBM_E_BUSY too much is being read, ask again; LBM_E_CORRUPT. */
+void lbm_application_blob_read(struct lbm_node *node, uint64_t client, uint64_t request,
+                               const Lbm__BlobRead *read);
 /* Answer CheckpointRequest once the payloads are durable here and at the backup. Errors in the answer:
  * LBM_E_STATE, LBM_E_RANGE. */
 void lbm_application_checkpoint(struct lbm_node *node, uint64_t client, uint64_t request,

@@ -275,6 +275,7 @@ keep(struct plan *plan, size_t i)
         free(vertex->payload);
         vertex->payload = payload;
         vertex->payload_len = payload != NULL ? c->payload_len[i] : 0;
+        vertex->is_blob = 0;
     }
     list(plan, vertex);
 }

@@ -464,6 +464,18 @@ answer_checkpoint(struct lbm_node *node, const struct client *client, const Lbm_
 }
 
 static void
+answer_blob_put(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+{
+    lbm_application_blob_put(node, client->id, client->request, request->blob_put);
+}
+
+static void
+answer_blob_read(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+{
+    lbm_application_blob_read(node, client->id, client->request, request->blob_read);
+}
+
+static void
 answer_load(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
 {
     lbm_exchange_load_measured(node, client->id, client->request, request->load);
@@ -516,6 +528,8 @@ static const struct {
     {LBM__REQUEST__WHAT_RELEASED, answer_released},
     {LBM__REQUEST__WHAT_CHECKPOINT, answer_checkpoint},
     {LBM__REQUEST__WHAT_LOAD, answer_load},
+    {LBM__REQUEST__WHAT_BLOB_PUT, answer_blob_put},
+    {LBM__REQUEST__WHAT_BLOB_READ, answer_blob_read},
     {LBM__REQUEST__WHAT_EXPLAIN, answer_explain},
     {LBM__REQUEST__WHAT_IDS, answer_ids},
     {LBM__REQUEST__WHAT_CHANGE, answer_change},

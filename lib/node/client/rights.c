@@ -89,6 +89,8 @@ static const struct right {
     {LBM__REQUEST__WHAT_RECOVER_END, SUBMITS, "recover jobs", NULL},
     {LBM__REQUEST__WHAT_PUBLISH, SERVES, "serve a job", NULL},
     {LBM__REQUEST__WHAT_POST, SERVES, "serve a job", NULL},
+    {LBM__REQUEST__WHAT_BLOB_PUT, LOOKS, "bring payloads", NULL}, /* of what it serves or submits */
+    {LBM__REQUEST__WHAT_BLOB_READ, SERVES, "serve a job", NULL},
     {LBM__REQUEST__WHAT_HOST_CHANGE, ADMINISTERS, "change hosts", NULL},
     {LBM__REQUEST__WHAT_PROMOTE, ADMINISTERS, "promote a host", NULL},
     {LBM__REQUEST__WHAT_LOG_MOVE, ADMINISTERS, "move the control log", NULL},
@@ -100,12 +102,23 @@ static const struct right {
 /* A mapping with payloads: those are the owner's. */
 static const struct right cut_right = {LBM__REQUEST__WHAT_MAP, OWNS, "read payloads of", job_of_cut};
 
+static const char *
+job_of_blob(const Lbm__Request *request)
+{
+    return request->blob_read->job;
+}
+
+/* The same of a large one. */
+static const struct right blob_right = {LBM__REQUEST__WHAT_BLOB_READ, OWNS, "read payloads of", job_of_blob};
+
 static const struct right *
 right_of(const Lbm__Request *request)
 {
     Lbm__Request__WhatCase what = request->what_case;
     if (what == LBM__REQUEST__WHAT_MAP && (request->map->cut != 0 || request->map->hold != 0))
         return &cut_right;
+    if (what == LBM__REQUEST__WHAT_BLOB_READ && request->blob_read->job[0] != '\0')
+        return &blob_right;
     for (size_t i = 0; i < sizeof rights / sizeof *rights; i++)
         if (rights[i].what == what)
             return &rights[i];

@@ -21,6 +21,8 @@ void lbm_core_emit_log(struct lbm_node *node, enum lbm_effect_kind kind, uint64_
                        size_t len);
 /* Effect: these hosts run the ensemble of etcd. */
 void lbm_core_emit_ensemble(struct lbm_node *node, const struct lbm_ensemble *is, int tends);
+/* Effect: read a piece of a large payload, as all that was asked to be stored so far has it. */
+void lbm_core_read_blob(struct lbm_node *node, const struct lbm_blob_read *read);
 /* Effect: start the program, which is taken; NULL: end the one of that id. */
 void lbm_core_emit_program(struct lbm_node *node, uint64_t id, struct lbm_program_order *program);
 /* Fill the envelope, pack and send once every transaction asked for so far is durable. */

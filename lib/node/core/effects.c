@@ -93,6 +93,7 @@ effect_free(struct lbm_effect *effect)
     case LBM_EFFECT_LEASE:
     case LBM_EFFECT_LOG_FOLLOW:
     case LBM_EFFECT_ENSEMBLE:
+    case LBM_EFFECT_BLOB_READ:
     case LBM_EFFECT_COUNT:
         break;
     }
@@ -162,6 +163,15 @@ lbm_core_emit_program(struct lbm_node *node, uint64_t id, struct lbm_program_ord
         free(program);
         lbm_core_fail(node, LBM_E_NOMEM);
     }
+}
+
+void
+lbm_core_read_blob(struct lbm_node *node, const struct lbm_blob_read *read)
+{
+    lbm_core_persist_flush(node);
+    struct lbm_effect effect = {.kind = LBM_EFFECT_BLOB_READ};
+    effect.as.blob_read = *read;
+    emit(node, effect);
 }
 
 static int

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "node/core/transitions.h"
 
 const char *
@@ -53,6 +54,26 @@ lbm_guest_row(const struct lbm_persist_op *op, uint32_t v, struct lbm_half *half
     return row;
 }
 
+int
+lbm_blob_read_name(uint64_t job, const uint8_t *payload, size_t len, struct lbm_blob_name *name)
+{
+    if (len != LBM_BLOB_WORDS)
+        return 0;
+    *name = (struct lbm_blob_name){.job = job};
+    for (size_t i = 8; i-- > 0;)
+        name->len = name->len << 8 | payload[i];
+    memcpy(name->digest, payload + 8, sizeof name->digest);
+    return name->len != 0 && name->len <= LBM_BLOB_BYTES_MAX;
+}
+
+void
+lbm_blob_write_name(const struct lbm_blob_name *name, uint8_t payload[LBM_BLOB_WORDS])
+{
+    for (size_t i = 0; i < 8; i++)
+        payload[i] = (uint8_t)(name->len >> (8 * i));
+    memcpy(payload + 8, name->digest, sizeof name->digest);
+}
+
 static size_t
 row_bytes(const struct lbm_row *row)
 {
@@ -68,6 +89,8 @@ lbm_persist_bytes(const struct lbm_persist *persist)
         bytes += sizeof *op;
         if (op->kind == LBM_PERSIST_ROW)
             bytes += row_bytes(&op->as.row);
+        if (op->kind == LBM_PERSIST_BLOB_PIECE)
+            bytes += op->as.blob.len;
         for (size_t k = 0; op->kind == LBM_PERSIST_REPLICA && k < op->as.replica.n; k++)
             bytes += row_bytes(&op->as.replica.row[k]);
     }
@@ -103,6 +126,10 @@ op_free(struct lbm_persist_op *op)
     case LBM_PERSIST_SNAPSHOT:
         free(op->as.snapshot.view);
         break;
+    case LBM_PERSIST_BLOB_PIECE:
+        free(op->as.blob.bytes);
+        break;
+    case LBM_PERSIST_BLOB_DELETE:
     case LBM_PERSIST_SELF:
     case LBM_PERSIST_JOB_DELETE:
     case LBM_PERSIST_GUEST:
@@ -149,5 +176,6 @@ lbm_recovered_free(struct lbm_recovered *recovered)
     lbm_vec_free(&recovered->rows);
     lbm_vec_free(&recovered->replicas);
     lbm_vec_free(&recovered->takeovers);
+    lbm_vec_free(&recovered->blobs);
     free(recovered);
 }

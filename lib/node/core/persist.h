@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "base/numbers.h"
+#include "base/sha256.h"
 #include "graph/graph.h"
 
 /* Stages of a vertex record, in the order of rank within an epoch (protocol.md section 3): rank = (epoch,
@@ -32,6 +33,21 @@ LBM_NUMBERS_FIT(LBM_STAGE_LIST, LBM_STAGE_COUNT);
 
 /* Returns the name of a stage as documents and databases spell it; static. */
 const char *lbm_stage_name(enum lbm_stage stage);
+
+/* A large payload by what it holds: the bytes are the same wherever these are. */
+struct lbm_blob_name {
+    uint64_t job;
+    uint64_t len; /* bytes, at least 1 */
+    uint8_t digest[LBM_SHA256_BYTES];
+};
+
+/* The same within a record of the job, as its payload: the length, 8 bytes, lowest first, and the digest. */
+enum { LBM_BLOB_WORDS = 8 + LBM_SHA256_BYTES };
+
+/* Returns nonzero if payload [len] describes a blob. Out: *name. */
+int lbm_blob_read_name(uint64_t job, const uint8_t *payload, size_t len, struct lbm_blob_name *name);
+/* Describe a blob as a payload. */
+void lbm_blob_write_name(const struct lbm_blob_name *name, uint8_t payload[LBM_BLOB_WORDS]);
 
 /* One neighbour in a record. host: where it was last known to be, a hint; LBM_NONE if unknown. */
 struct lbm_half {
@@ -59,6 +75,7 @@ struct lbm_row {
     int fin;         /* nonzero: the source will not offer it again */
     uint32_t degree;
     uint32_t payload_len;
+    int is_blob;           /* nonzero: payload is LBM_BLOB_WORDS bytes that describe a blob */
     struct lbm_half *half; /* [degree], owned by whoever owns the row */
     uint8_t *payload;      /* [payload_len] of the application, owned like half; NULL: none */
     /* Changes of edges that the owners of the other ends have yet to hear of; weight 0: there is no such edge
@@ -98,7 +115,9 @@ LBM_NUMBERS_FIT(LBM_JOB_STATE_LIST, LBM_JOB_STATE_COUNT);
     X(TAKEN_OVER, "the replica of this host was merged; in one transaction with the merge")                  \
     X(RESET, "all but the control log is archived and removed; a new incarnation begins")                    \
     X(SNAPSHOT, "the view at an index, instead of the control log's entries up to it")                       \
-    X(TERM, "who orders the control log (engine local), and since which term")
+    X(TERM, "who orders the control log (engine local), and since which term")                               \
+    X(BLOB_PIECE, "a piece of a large payload")                                                              \
+    X(BLOB_DELETE, "all pieces of a large payload go")
 
 enum lbm_persist_kind {
 #define LBM_PERSIST_ENUM(id, text) LBM_PERSIST_##id,
@@ -163,6 +182,12 @@ struct lbm_persist_op {
             uint64_t term;
             uint32_t leader;
         } term;
+        struct {
+            struct lbm_blob_name name; /* BLOB_PIECE, BLOB_DELETE */
+            uint32_t piece;
+            uint8_t *bytes; /* owned */
+            size_t len;
+        } blob;
         struct { /* [n] each, owned; anchored and host may be NULL */
             uint32_t n;
             unsigned m;
@@ -217,6 +242,12 @@ struct lbm_recovered_takeover {
     uint64_t incarnation;
 };
 
+/* A large payload: its first pieces, or all, are there. */
+struct lbm_recovered_blob {
+    struct lbm_blob_name name;
+    uint32_t pieces;
+};
+
 /* Everything a database holds, for a node that starts. */
 struct lbm_recovered {
     int known; /* nonzero: self is set */
@@ -237,6 +268,7 @@ struct lbm_recovered {
     LBM_VEC(struct lbm_row) rows; /* by job, vertex */
     LBM_VEC(struct lbm_recovered_replica) replicas;
     LBM_VEC(struct lbm_recovered_takeover) takeovers;
+    LBM_VEC(struct lbm_recovered_blob) blobs; /* in no order */
 };
 
 void lbm_recovered_free(struct lbm_recovered *recovered); /* the struct and all it owns; NULL is allowed */

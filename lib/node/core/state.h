@@ -159,6 +159,8 @@ struct application {
     int wants_moves;  /* and where their other ends are now */
     uint64_t moves;   /* version of the shard when that was looked at, */
     int64_t moves_us; /* and when it is looked at again */
+    int reads_blobs;  /* it understands that a payload is a blob */
+    int was_told;     /* that it is not given vertices, since it does not */
     int publishes;    /* it has published, and hears of others that serve the job */
     uint64_t posted;  /* bytes from others that it was sent, and may not have read */
 };
@@ -291,7 +293,8 @@ struct upload {
     LBM_VEC(uint32_t) weight;
     LBM_VEC(uint32_t) work;
     LBM_VEC(uint32_t) pin;
-    LBM_VEC(uint32_t) payload_len; /* one a row, if the client announced payloads */
+    LBM_VEC(uint32_t) payload_len, blob; /* one a row, if the client announced payloads */
+    uint64_t blob_job; /* the job will have that id, since large payloads have come for it; 0: none have */
     struct lbm_buf payload;
     int has_payloads;
 };
@@ -431,6 +434,18 @@ struct recovery {
     uint64_t view; /* of the entry that gives it; 0: not yet */
     uint64_t seq;  /* of the last record in the replication log */
     LBM_VEC(struct lbm_row) rows;
+};
+
+/* A large payload that is here, or comes (records/blobs.c). */
+struct blob {
+    struct lbm_blob_name name;
+    uint32_t pieces;         /* that are here, the first ones */
+    struct lbm_sha256 *hash; /* of these, owned; NULL: the blob is complete */
+    uint32_t from;           /* host that it comes from; LBM_NONE: none, or a client brings it */
+    uint32_t asked;          /* pieces before this one were asked for there */
+    int64_t moved_us;        /* when the last was asked for, or came */
+    int64_t used_us;         /* when it was last spoken of */
+    int was_named;           /* a record has had it since */
 };
 
 struct lbm_events;
@@ -591,6 +606,11 @@ struct lbm_node {
     uint64_t n_moves;                  /* ever */
 
     LBM_VEC(struct met_link) met; /* this host's links as rounds last saw them, by host */
+
+    LBM_VEC(struct blob) blobs; /* by name */
+    uint32_t blob_piece;        /* bytes of a piece */
+    uint32_t blob_reads;        /* pieces that are being read from the disk */
+    int64_t blobs_us;           /* next look at which are of no use any more */
 
     int starting;       /* the stored log is being read: nothing follows from it yet */
     uint64_t topology;  /* of the view, when jobs last took notice */

@@ -10,8 +10,8 @@
 enum {
     PING_US = 500000,
     UNREACHABLE_US = 3 * PING_US + 100000, /* three pings missed: status calls the host unreachable */
-    DEAF_US = 6 * PING_US,            /* pings of a host without an echo: it does not hear this one */
-    EXCLUDE_US = 3000000,             /* an unreachable host is no longer waited for at the end of MAPPING */
+    DEAF_US = 6 * PING_US,                 /* pings of a host without an echo: it does not hear this one */
+    EXCLUDE_US = 3000000, /* an unreachable host is no longer waited for at the end of MAPPING */
     APPEND_RETRY_US = 1000000,
     REQUEST_US = 10000000, /* what a client asks of the log is void from then on, unless the client says */
     PROMOTE_US = 3000000,  /* for the answers of all to one question about the control log */
@@ -25,6 +25,9 @@ enum {
     ENSEMBLE_FORM_US = 30000000,  /* for the answers of all etcds that were started */
     ENSEMBLE_SICK_US = 60000000,  /* etcd on a host that is heard does not answer: it is replaced */
     OFFER_RETRY_US = 1000000,
+    BLOB_WAIT_US = 3000000,  /* a host that was asked for pieces sends none: another repetition asks again */
+    BLOB_SWEEP_US = 5000000, /* between looks at which large payloads are of no use */
+    BLOB_REST_US = 60000000, /* one that no record has had yet stays so long */
     MAPPING_TICK_US = 10000,
     PLACING_TICK_US = 5000,
     FOLLOW_US = 100000,           /* ownership follows regions this often */
@@ -35,31 +38,31 @@ enum {
     DIFFUSE_TICK_US = 5000,       /* without a coordinator */
     TREE_TICK_US = 25000,         /* the same in a large cluster while a host waits for others */
     SUMS_AGAIN_US = 1000000,      /* what others may not have heard of a stage is told again */
-    WAVES_SETTLE_US = 150000,      /* no distance to a pivot has fallen: they are told */
+    WAVES_SETTLE_US = 150000,     /* no distance to a pivot has fallen: they are told */
     GHOSTS_SOON_US = 5000,        /* changes within this time travel together */
     GHOSTS_ROW_US = 8,            /* for each row last told, or vertex of a large part whose owners change */
     GHOSTS_AGAIN_US = 2000000,    /* repeat unchanged ghosts: heals what a broken connection lost */
     GHOSTS_SETTLED_US = 10000000, /* the same once a job has settled */
     PAIR_WAIT_US = 700000,        /* for the partner of a colour, before asking again */
-    PAIR_TIMEOUT_US = 10000000,  /* the same, if it is alive */
+    PAIR_TIMEOUT_US = 10000000,   /* the same, if it is alive */
     PAIR_HANDOFF_US = 3000000,    /* for the handoffs of a round */
-    FLOW_SOON_US = 20000,        /* so soon in the first FLOW_REPEAT_US of a flow computation */
-    FLOW_REPEAT_US = 300000,     /* words of flow computation without answer are said again */
-    FLOW_TIMEOUT_US = 10000000, /* a partner that is alive, and unreachable on this */
+    FLOW_SOON_US = 20000,         /* so soon in the first FLOW_REPEAT_US of a flow computation */
+    FLOW_REPEAT_US = 300000,      /* words of flow computation without answer are said again */
+    FLOW_TIMEOUT_US = 10000000,   /* a partner that is alive, and unreachable on this */
     TRANSFER_TICK_US = 10000,
-    TRANSFER_SOON_US = 2000,         /* after an answer */
+    TRANSFER_SOON_US = 2000,        /* after an answer */
     TRANSFER_TIMEOUT_US = 15000000, /* without anything moving */
-    COMMAND_LATE_US = 5000000,       /* an operator's eviction that the log has not got by then is void */
-    OVERLOAD_US = 1000000,           /* settled with too much: before it is tried again, at first */
-    LITTLE_US = 10000000,            /* settled with a little too much in a large cluster: before it wakes */
-    NOTICE_RETRY_US = 50000,         /* before asking a partner again that was not there yet */
-    COLLECT_US = 1500000,            /* for the parts of a mapping */
-    COLLECT_BUSY_US = 6000000,       /* the same, from hosts that are alive */
-    COLLECT_AGAIN_US = 300000,       /* between looks at whether they are */
-    CUT_US = 10000000,               /* a cut of a job ends when it is not asked for during that */
-    CHECKPOINT_US = 5000000,         /* positions to disk while they change */
-    LEASE_CLOCK_PARTS = 100,         /* clocks of two hosts differ by one part in that many at most */
-    LEASE_US = LBM_LEASE_US,         /* protocol.md section 5; counted by the owner from asking */
+    COMMAND_LATE_US = 5000000,      /* an operator's eviction that the log has not got by then is void */
+    OVERLOAD_US = 1000000,          /* settled with too much: before it is tried again, at first */
+    LITTLE_US = 10000000,           /* settled with a little too much in a large cluster: before it wakes */
+    NOTICE_RETRY_US = 50000,        /* before asking a partner again that was not there yet */
+    COLLECT_US = 1500000,           /* for the parts of a mapping */
+    COLLECT_BUSY_US = 6000000,      /* the same, from hosts that are alive */
+    COLLECT_AGAIN_US = 300000,      /* between looks at whether they are */
+    CUT_US = 10000000,              /* a cut of a job ends when it is not asked for during that */
+    CHECKPOINT_US = 5000000,        /* positions to disk while they change */
+    LEASE_CLOCK_PARTS = 100,        /* clocks of two hosts differ by one part in that many at most */
+    LEASE_US = LBM_LEASE_US,        /* protocol.md section 5; counted by the owner from asking */
     GRANT_US = LEASE_US + LEASE_US / LEASE_CLOCK_PARTS, /* counted by the grantor from granting */
     GRANT_PAST_US = LBM_LEASE_EVER_US + LBM_LEASE_EVER_US / LEASE_CLOCK_PARTS, /* the same, by lives before */
     REVOKE_US = LBM_LEASE_STOP_US, /* before its end an application gets nothing new */
@@ -70,15 +73,18 @@ enum {
     CONFIRM_US = 1500000,      /* two suspect for so long: evict */
     STARVED_US = 300000,       /* a step so much too late: this host was not running */
     APPEND_AGAIN_US = 3000000, /* before a proposal that changed nothing is repeated */
-    SHORT_US = 3000000, /* so long hosts may have fewer vertices than there are: they tell one after the other */
-    ALERT_AGAIN_US = 60000000, /* what stands still is told again after this */
-    REJOIN_US = 20000000,     /* an evicted host waits so long to be taken over */
-    RELEASE_US = 10000000,     /* for an application to let go; then the vertex stays */
+    SHORT_US =
+        3000000, /* so long hosts may have fewer vertices than there are: they tell one after the other */
+    ALERT_AGAIN_US = 60000000,   /* what stands still is told again after this */
+    REJOIN_US = 20000000,        /* an evicted host waits so long to be taken over */
+    RELEASE_US = 10000000,       /* for an application to let go; then the vertex stays */
     PROGRAM_GRACE_US = 30000000, /* where no program works vertices stay so long, unless it was told */
-    PROGRAM_AGAIN_US = 250000, /* a program that has died is started again after twice that, then twice as long */
+    PROGRAM_AGAIN_US =
+        250000, /* a program that has died is started again after twice that, then twice as long */
     PROGRAM_QUICK_US = 10000000, /* it has died soon if it lived no longer */
     RUN_UNWATCHED_US = 10000000, /* for a client to come back that watches a run: then it is ended */
-    RUN_OVER_US = 2000000, /* where no program runs for so long all are over: hosts tell what they run every 2 s */
+    RUN_OVER_US =
+        2000000, /* where no program runs for so long all are over: hosts tell what they run every 2 s */
     PAIR_MOVING_US =
         RELEASE_US + PAIR_HANDOFF_US, /* while a partner that is alive waits for an application */
     FIN_RETRY_US = 5000000,
@@ -132,23 +138,23 @@ enum {
     MARGIN_QUARTERS = 3,     /* rounds leave a host so much of its slack, above which it wakes; */
     MARGIN_SPARING = 1,      /* the same where each vertex counts */
     LITTLE_PARTS = 3,        /* that part of the slack is little, */
-    NOISE_ERRORS = 3,        /* and that many standard errors of a load that is measured, up to as much again */
-    NETTING_SWEEPS = 16,        /* what was netted, and is the same for that many, is given */
-    UNDELIVERED_MOST = 2,    /* and if so often nothing of it could be, no more is netted */
-    RESIDUAL_HOPS_MAX = 10000,  /* "no host with room is known": more than any two hosts are apart */
-    PROPOSALS_MAX = 4,       /* waiting for the log before this host proposes nothing more by itself */
-    OVERLOADS_MAX = 6,       /* so often, after twice the time each */
-    REACH_AGAIN = 2,         /* links around a woken host that must be stable before it settles again */
+    NOISE_ERRORS = 3,     /* and that many standard errors of a load that is measured, up to as much again */
+    NETTING_SWEEPS = 16,  /* what was netted, and is the same for that many, is given */
+    UNDELIVERED_MOST = 2, /* and if so often nothing of it could be, no more is netted */
+    RESIDUAL_HOPS_MAX = 10000, /* "no host with room is known": more than any two hosts are apart */
+    PROPOSALS_MAX = 4,         /* waiting for the log before this host proposes nothing more by itself */
+    OVERLOADS_MAX = 6,         /* so often, after twice the time each */
+    REACH_AGAIN = 2,           /* links around a woken host that must be stable before it settles again */
     UNMOVED_TIMES = 2,         /* nothing moved so often (once settled: once): not tried again as it is */
-    PATIENT_SHARES = 200,    /* after that many sweeps a share moves only what makes the excess less */
-    MOVES_PER_EDGE = 4,      /* that many vertices may move to have one edge of mean weight less */
-    ESCALATIONS = 25,              /* after that many rounds balance may cost anything */
-    ENSEMBLE_SMALL = 3,       /* members of an ensemble of etcd: one may be lost */
-    ENSEMBLE_LARGE = 5,       /* the same in a larger cluster: two may be */
-    ENSEMBLE_LARGE_HOSTS = 9, /* active hosts that make it larger */
-    ESCALATION_RESTARTS = 4,          /* so often that begins again before something changes from outside */
-    CUT_STALL_ROUNDS = 50,          /* moves without gain from a corner of a cut */
-    PATIENT_SWEEPS = 20,     /* after that many sweeps a round must gain more and more */
+    PATIENT_SHARES = 200,      /* after that many sweeps a share moves only what makes the excess less */
+    MOVES_PER_EDGE = 4,        /* that many vertices may move to have one edge of mean weight less */
+    ESCALATIONS = 25,          /* after that many rounds balance may cost anything */
+    ENSEMBLE_SMALL = 3,        /* members of an ensemble of etcd: one may be lost */
+    ENSEMBLE_LARGE = 5,        /* the same in a larger cluster: two may be */
+    ENSEMBLE_LARGE_HOSTS = 9,  /* active hosts that make it larger */
+    ESCALATION_RESTARTS = 4,   /* so often that begins again before something changes from outside */
+    CUT_STALL_ROUNDS = 50,     /* moves without gain from a corner of a cut */
+    PATIENT_SWEEPS = 20,       /* after that many sweeps a round must gain more and more */
 };
 
 /* ---- what must fit together: a constant that is changed alone compiles only if these still hold ----------

@@ -20,6 +20,7 @@
 #include "node/mapping/mapping.h"
 #include "node/membership/membership.h"
 #include "node/migration/migration.h"
+#include "node/records/blobs.h"
 #include "node/replication/replication.h"
 
 static char *
@@ -69,6 +70,9 @@ lbm_node_new(const struct lbm_node_config *config, struct lbm_node **out, struct
     node->large_members = config->large_members;
     node->protocol_most = config->protocol_most != 0 ? config->protocol_most : LBM_PROTOCOL_MOST;
     node->tree_hosts = config->tree_hosts;
+    LBM_ASSERT(config->blob_piece <= LBM_BLOB_PIECE_MAX);
+    node->blob_piece = config->blob_piece != 0 ? config->blob_piece : LBM_BLOB_PIECE_MAX;
+    node->blobs_us = INT64_MAX;
     node->vertices_max = config->vertices_max;
     node->policy = config->policy;
     node->schedule = config->schedule;
@@ -122,6 +126,7 @@ lbm_node_free(struct lbm_node *node)
     lbm_client_admin_free(node);
     lbm_client_recover_free(node);
     lbm_client_cut_free(node);
+    lbm_blobs_free(node);
     lbm_migration_moves_free(node);
     for (size_t i = 0; i < node->log.n; i++)
         free(node->log.at[i].command);
@@ -196,6 +201,7 @@ on_start(struct lbm_node *node, struct lbm_recovered *recovered)
             lbm_core_fail(node, LBM_E_NOMEM);
     lbm_replication_start(node, recovered);
     lbm_replication_replicas_start(node, recovered);
+    lbm_blobs_start(node, recovered);
     lbm_job_recover(node, recovered);
     node->starting = 1;
     if (node->failed == LBM_OK)
@@ -239,6 +245,10 @@ static const struct {
     {LBM__PEER__BODY_PLACE, LIVING, lbm_application_on_place},
     {LBM__PEER__BODY_POST, LIVING, lbm_application_on_post},
     {LBM__PEER__BODY_PROGRAM_OUTPUT, LIVING, lbm_application_on_output},
+    {LBM__PEER__BODY_BLOB_GET, LIVING, lbm_blobs_on_get},
+    {LBM__PEER__BODY_BLOB_PIECE, LIVING, lbm_blobs_on_piece},
+    {LBM__PEER__BODY_BLOB_HAVE, LIVING, lbm_migration_on_blob_have},
+    {LBM__PEER__BODY_BLOB_HAVE, LIVING, lbm_replication_on_blob_have},
     {LBM__PEER__BODY_MOVED, LIVING, lbm_mapping_on_moved},
     {LBM__PEER__BODY_OFFER, LIVING, lbm_migration_on_offer},
     {LBM__PEER__BODY_ANSWER, LIVING, lbm_migration_on_answer},
@@ -427,6 +437,7 @@ look_at_timers(struct lbm_node *node)
     lbm_client_recover_timer(node);
     lbm_client_cut_timer(node);
     lbm_replication_timer(node);
+    lbm_blobs_timer(node);
 }
 
 enum lbm_err
@@ -501,6 +512,9 @@ lbm_node_step(struct lbm_node *node, const struct lbm_event *event, struct lbm_e
     case LBM_EVENT_PROGRAM:
         lbm_application_on_program(node, event);
         break;
+    case LBM_EVENT_BLOB_READ:
+        lbm_blobs_on_read(node, event);
+        break;
     case LBM_EVENT_TIMER:
     case LBM_EVENT_COUNT:
         break;
@@ -531,6 +545,7 @@ lbm_node_deadline(const struct lbm_node *node)
     when = earlier(when, lbm_client_cut_deadline(node));
     when = earlier(when, lbm_replication_deadline(node));
     when = earlier(when, lbm_replication_takeover_deadline(node));
+    when = earlier(when, lbm_blobs_deadline(node));
     when = earlier(when, lbm_application_deadline(node));
     when = earlier(when, lbm_application_ids_deadline(node));
     when = earlier(when, lbm_application_places_deadline(node));

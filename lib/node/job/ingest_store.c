@@ -68,19 +68,20 @@ lbm_job_store_rows(struct lbm_node *node, struct job *job, uint32_t first, uint3
 }
 
 enum lbm_err
-lbm_job_store_payloads(struct lbm_node *node, struct job *job, const uint32_t *len, size_t n,
-                       const char *payloads)
+lbm_job_store_payloads(struct lbm_node *node, struct job *job, const struct upload *upload)
 {
-    for (size_t v = 0; v < n && node->failed == LBM_OK; v++) {
+    const char *payload = upload->payload.at;
+    for (size_t v = 0; v < upload->payload_len.n && node->failed == LBM_OK; v++) {
         struct lbm_vertex *vertex = lbm_records_of(job, (uint32_t)v);
-        uint8_t *copy = len[v] != 0 ? lbm_copy(payloads, len[v], 1) : NULL;
-        if (len[v] != 0 && copy == NULL)
+        uint32_t len = upload->payload_len.at[v];
+        uint8_t *copy = len != 0 ? lbm_copy(payload, len, 1) : NULL;
+        if (len != 0 && copy == NULL)
             return LBM_E_NOMEM;
         if (copy != NULL)
-            lbm_records_payload(node, job, vertex, copy, len[v]);
-        payloads += len[v];
+            lbm_records_payload(node, job, vertex, copy, len, upload->blob.at[v] != 0);
+        payload += len;
     }
-    if (n != 0) {
+    if (upload->payload_len.n != 0) {
         job->pending_seq = node->replication.seq;
         lbm_core_persist_flush(node);
     }

@@ -47,10 +47,9 @@ enum lbm_err lbm_job_store_pending(struct lbm_node *node, struct job *job,
 enum lbm_err lbm_job_store_rows(struct lbm_node *node, struct job *job, uint32_t first, uint32_t whole,
                                 struct lbm_rng *places) LBM_MUST_CHECK;
 
-/* The first n vertices begin with payloads, of that many bytes each, one after the other. Errors:
- * LBM_E_NOMEM. */
-enum lbm_err lbm_job_store_payloads(struct lbm_node *node, struct job *job, const uint32_t *len, size_t n,
-                                    const char *payloads) LBM_MUST_CHECK;
+/* The vertices of a job begin with the payloads of its upload, if it has any. Errors: LBM_E_NOMEM. */
+enum lbm_err lbm_job_store_payloads(struct lbm_node *node, struct job *job,
+                                    const struct upload *upload) LBM_MUST_CHECK;
 
 /* ---- planning.c ---- */
 

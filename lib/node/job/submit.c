@@ -11,6 +11,7 @@
 #include "node/job/internal.h"
 #include "node/job/job.h"
 #include "node/membership/membership.h"
+#include "node/records/blobs.h"
 #include "node/records/record_batch.h"
 
 static struct upload *
@@ -34,6 +35,7 @@ lbm_job_submit_forget(struct lbm_node *node, struct upload *upload)
     lbm_vec_free(&upload->work);
     lbm_vec_free(&upload->pin);
     lbm_vec_free(&upload->payload_len);
+    lbm_vec_free(&upload->blob);
     lbm_buf_free(&upload->payload);
     lbm_vec_free(&upload->spread);
     free(upload);
@@ -154,6 +156,7 @@ lbm_job_submit_append(struct upload *upload, const Lbm__SubmitRows *rows)
     for (size_t i = 0; i < rows->n_degree && upload->has_payloads; i++) {
         uint32_t len = rows->n_payload_len != 0 ? rows->payload_len[i] : 0;
         err |= lbm_vec_push(&upload->payload_len, len);
+        err |= lbm_vec_push(&upload->blob, rows->n_blob != 0 ? rows->blob[i] : 0);
         lbm_buf_put(&upload->payload, (const char *)rows->payload.data + at, len);
         at += len;
     }
@@ -168,6 +171,22 @@ is_too_much(const struct upload *upload, const Lbm__SubmitRows *rows)
         return upload->read + rows->n_degree > upload->vertices;
     return upload->offset.n - 1 + rows->n_degree > upload->rows ||
            upload->target.n + rows->n_neighbour > 2 * upload->edges;
+}
+
+/* Nonzero if every large payload that the rows describe came before. */
+static int
+has_blobs(struct lbm_node *node, const struct upload *upload, const Lbm__SubmitRows *rows)
+{
+    struct lbm_blob_name name;
+    size_t at = 0;
+    if (rows->n_blob != 0 && rows->n_payload_len == 0)
+        return 0;
+    for (size_t i = 0; i < rows->n_blob; at += rows->payload_len[i++])
+        if (rows->blob[i] != 0 &&
+            (!lbm_blob_read_name(upload->blob_job, rows->payload.data + at, rows->payload_len[i], &name) ||
+             !lbm_blobs_have(node, &name)))
+            return 0;
+    return 1;
 }
 
 void
@@ -190,6 +209,12 @@ lbm_job_submit_rows(struct lbm_node *node, const struct client *asks, const Lbm_
         (rows->n_payload_len != 0 && !upload->has_payloads)) {
         lbm_core_reply_error(node, client, request, LBM_E_RANGE,
                              "payloads that do not have the lengths that are told, or were not announced");
+        lbm_job_submit_drop(node, client);
+        return;
+    }
+    if (!has_blobs(node, upload, rows)) {
+        lbm_core_reply_error(node, client, request, LBM_E_STATE,
+                             "payloads of more than %u bytes that did not come before", LBM_PAYLOAD_MAX);
         lbm_job_submit_drop(node, client);
         return;
     }
@@ -307,8 +332,7 @@ propose(struct lbm_node *node, struct job *job, const struct upload *upload, uin
     create.policy = &policy;
     if (lbm_job_store_pending(node, job, &create) != LBM_OK ||
         lbm_job_store_rows(node, job, 0, 0, NULL) != LBM_OK ||
-        lbm_job_store_payloads(node, job, upload->payload_len.at, upload->payload_len.n,
-                               upload->payload.at) != LBM_OK)
+        lbm_job_store_payloads(node, job, upload) != LBM_OK)
         lbm_core_fail(node, LBM_E_NOMEM);
 }
 
@@ -355,7 +379,8 @@ lbm_job_submit_end(struct lbm_node *node, const struct client *asks)
         lbm_job_slice_store(node, upload, g);
         g = NULL;
     } else {
-        struct job *job = lbm_job_add(node, lbm_rng_next(&node->rng) | 1);
+        struct job *job =
+            lbm_job_add(node, upload->blob_job != 0 ? upload->blob_job : lbm_rng_next(&node->rng) | 1);
         if (job != NULL) {
             job->guest = g;
             g = NULL;

@@ -10,6 +10,7 @@
 #include "node/membership/membership.h"
 #include "node/migration/internal.h"
 #include "node/migration/migration.h"
+#include "node/records/blobs.h"
 #include "node/records/record_batch.h"
 #include "node/records/records.h"
 
@@ -418,6 +419,7 @@ accept_one(struct lbm_node *node, struct job *job, const Lbm__Peer *message, siz
         row.half = NULL;
         row.payload = NULL;
         row.degree = row.payload_len = 0;
+        row.is_blob = 0;
     }
     row.source = message->src;
     row.source_incarnation = message->src_incarnation;
@@ -438,7 +440,8 @@ static int
 fits_guest(const struct lbm_job_entry *entry, const Lbm__Records *r, unsigned m)
 {
     if (r->n_degree != r->n_vertex || r->n_position != r->n_vertex * m ||
-        !lbm_records_payload_fits(r->n_payload_len, r->payload_len, &r->payload))
+        !lbm_records_payload_fits(r->n_payload_len, r->payload_len, &r->payload) ||
+        !lbm_blobs_fit(r, entry->job))
         return 0;
     for (size_t i = 0; i < r->n_vertex; i++)
         if (r->vertex[i] >= entry->ids || r->epoch[i] < 2)
@@ -481,6 +484,33 @@ must_wait(const struct lbm_vertex *own)
     return own != NULL && own->stage == LBM_STAGE_REF && !own->fin && !LBM_BUG(FORGET_REFUSAL);
 }
 
+/* A vertex is taken with its large payload, or not yet: the offer is repeated once that is here. What is
+ * refused comes without. */
+static int
+lacks_blob(struct lbm_node *node, const struct job *job, const Lbm__Peer *message, size_t i, size_t at)
+{
+    const Lbm__Offer *offer = message->offer;
+    if (!offer->retargeted && must_refuse(node, job))
+        return 0;
+    return !lbm_blobs_row_has(node, offer->records, i, at, offer->job, message->src) &&
+           !LBM_BUG(TAKE_WITHOUT_BLOB);
+}
+
+void
+lbm_migration_on_blob_have(struct lbm_node *node, const Lbm__Peer *message)
+{
+    const Lbm__BlobHave *have = message->blob_have;
+    const struct lbm_blob_name name = lbm_blobs_name(have->job, &have->digest, have->length);
+    struct job *job = lbm_local_job(node, have->job);
+    for (size_t i = 0; job != NULL && i < job->out.n; i++) {
+        struct lbm_vertex *vertex = &job->shard.vertices.at[job->out.at[i]];
+        if (vertex->stage != LBM_STAGE_OUT || !lbm_blobs_is_of(vertex, &name))
+            continue;
+        vertex->offered_us = 0;
+        job->offers_us = node->now_us;
+    }
+}
+
 void
 lbm_migration_on_offer(struct lbm_node *node, const Lbm__Peer *message)
 {
@@ -496,7 +526,8 @@ lbm_migration_on_offer(struct lbm_node *node, const Lbm__Peer *message)
         int is_new = own == NULL || own->epoch < r->epoch[i];
         /* What could not be handed on is not taken; the others of its batch are. */
         int is_taken = is_new && !must_wait(own) &&
-                       lbm_local_is_epoch_within_reach(node, message->src, job, r->epoch[i]);
+                       lbm_local_is_epoch_within_reach(node, message->src, job, r->epoch[i]) &&
+                       !lacks_blob(node, job, message, i, place.payload);
         if (is_taken)
             accept_one(node, job, message, i, place);
         else if (!is_new && (lbm_records_is_acked(node, own) || LBM_BUG(ACK_UNACKED)))

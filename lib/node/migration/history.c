@@ -10,6 +10,7 @@
 #include "node/membership/membership.h"
 #include "node/migration/internal.h"
 #include "node/migration/migration.h"
+#include "node/records/blobs.h"
 #include "node/records/records.h"
 
 enum { MOVES_FIRST = 64 }; /* room for that many at first */
@@ -88,7 +89,7 @@ lbm_migration_move_bytes(const struct lbm_vertex *vertex, unsigned m)
 {
     size_t bytes = varint_bytes(vertex->id) + varint_bytes(vertex->epoch) + varint_bytes(vertex->work) +
                    varint_bytes(vertex->pin) + 1 + m * sizeof(double) + varint_bytes(vertex->degree) +
-                   varint_bytes(vertex->payload_len) + vertex->payload_len;
+                   varint_bytes(vertex->payload_len) + lbm_blobs_payload_bytes(vertex);
     for (uint32_t i = 0; i < vertex->degree; i++)
         bytes += varint_bytes(vertex->half[i].to) + varint_bytes(vertex->half[i].weight) +
                  varint_bytes(vertex->half[i].host);

@@ -32,6 +32,8 @@ void lbm_migration_flush(struct lbm_node *node); /* send what is due */
 /* Offer: records that another host hands over. Answered with Answer once they are durable here and at the
  * backup. */
 void lbm_migration_on_offer(struct lbm_node *node, const Lbm__Peer *message);
+/* BlobHave: what was offered with that is offered again. */
+void lbm_migration_on_blob_have(struct lbm_node *node, const Lbm__Peer *message);
 /* Answer: the destination took or refused records. Taken: Fin follows. */
 void lbm_migration_on_answer(struct lbm_node *node, const Lbm__Peer *message);
 

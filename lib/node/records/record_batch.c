@@ -44,6 +44,8 @@ static enum lbm_err
 add_payload(struct columns *c, const struct lbm_vertex *vertex, uint32_t len)
 {
     enum lbm_err err = lbm_vec_push(&c->payload_len, len);
+    err |= lbm_vec_push(&c->blob, len != 0 && vertex->is_blob);
+    c->has_blobs |= len != 0 && vertex->is_blob;
     lbm_buf_put(&c->payload, vertex->payload, len);
     return c->payload.failed ? LBM_E_NOMEM : err;
 }
@@ -125,6 +127,8 @@ lbm_records_batch_message(struct columns *c)
     COLUMN(news_host, news_host);
     if (c->payload.len != 0)
         COLUMN(payload_len, payload_len);
+    if (c->has_blobs)
+        COLUMN(blob, blob);
 #undef COLUMN
     c->message.payload = (ProtobufCBinaryData){c->payload.len, (uint8_t *)c->payload.at};
     return &c->message;
@@ -144,6 +148,7 @@ lbm_records_batch_free(struct columns *c)
     lbm_vec_free(&c->weight);
     lbm_vec_free(&c->host);
     lbm_vec_free(&c->payload_len);
+    lbm_vec_free(&c->blob);
     lbm_buf_free(&c->payload);
     lbm_vec_free(&c->stage);
     lbm_vec_free(&c->peer);
@@ -197,6 +202,7 @@ lbm_records_batch_row(const Lbm__Records *r, size_t i, struct columns_place *at,
                                         r->neighbour_host[halves_at + k]};
     if (keeps && payload_len != 0) {
         out.payload_len = payload_len;
+        out.is_blob = r->n_blob != 0 && r->blob[i] != 0;
         out.payload = lbm_copy(payload, payload_len, 1);
         if (out.payload == NULL) {
             free(out.half);

@@ -12,7 +12,8 @@ struct columns {
     LBM_VEC(uint32_t) vertex, work, pin, anchored, degree, neighbour, weight, host;
     LBM_VEC(uint64_t) epoch;
     LBM_VEC(double) position;
-    LBM_VEC(uint32_t) payload_len;
+    LBM_VEC(uint32_t) payload_len, blob;
+    int has_blobs;
     struct lbm_buf payload;
     LBM_VEC(uint32_t) stage, peer, source, fin, bare;
     LBM_VEC(uint32_t) news_degree, news_vertex, news_weight, news_host;

@@ -15,11 +15,12 @@ enum {
     FIN = 1 << 4,
     HAS_HALF = 1 << 5, /* neighbours, if only none */
     SPATIAL = 1 << 6,  /* three coordinates; else the third is 0 */
+    BLOB = 1 << 7,     /* the payload, at the end, describes a blob */
 };
 _Static_assert((STAGE_BITS & (STAGE_BITS + 1)) == 0 && LBM_STAGE_COUNT <= STAGE_BITS + 1,
                "a stage has bits of its own");
-_Static_assert((STAGE_BITS | ANCHORED | FIN | HAS_HALF | SPATIAL) ==
-                   STAGE_BITS + ANCHORED + FIN + HAS_HALF + SPATIAL,
+_Static_assert((STAGE_BITS | ANCHORED | FIN | HAS_HALF | SPATIAL | BLOB) ==
+                   STAGE_BITS + ANCHORED + FIN + HAS_HALF + SPATIAL + BLOB,
                "no flag shares a bit");
 
 static void
@@ -92,6 +93,7 @@ lbm_records_pack(const struct lbm_row *row, struct lbm_buf *scratch)
     uint8_t flags = (uint8_t)row->stage;
     flags |= row->anchored ? ANCHORED : 0;
     flags |= row->fin ? FIN : 0;
+    flags |= row->is_blob ? BLOB : 0;
     flags |= row->half != NULL ? HAS_HALF : 0;
     flags |= memcmp(&row->position[2], &zero, sizeof zero) != 0 ? SPATIAL : 0;
     scratch->len = 0;
@@ -141,7 +143,8 @@ lbm_records_unpack(const uint8_t *kept, uint64_t job, struct lbm_row *row)
                           .stage = head.stage,
                           .epoch = head.epoch,
                           .anchored = (flags & ANCHORED) != 0,
-                          .fin = (flags & FIN) != 0};
+                          .fin = (flags & FIN) != 0,
+                          .is_blob = (flags & BLOB) != 0};
     out.peer = get_or_none(&at);
     out.peer_incarnation = get(&at);
     out.work = (uint32_t)get(&at);
@@ -167,4 +170,15 @@ lbm_records_unpack(const uint8_t *kept, uint64_t job, struct lbm_row *row)
     }
     *row = out;
     return LBM_OK;
+}
+
+int
+lbm_records_packed_blob(const uint8_t *kept, uint64_t job, struct lbm_blob_name *name)
+{
+    struct lbm_row row;
+    if ((kept[0] & BLOB) == 0 || lbm_records_unpack(kept, job, &row) != LBM_OK)
+        return 0;
+    int is_named = lbm_blob_read_name(job, row.payload, row.payload_len, name);
+    lbm_row_free(&row);
+    return is_named;
 }

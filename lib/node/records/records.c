@@ -206,12 +206,13 @@ lbm_records_stage(struct lbm_node *node, struct job *job, struct lbm_vertex *ver
 
 void
 lbm_records_payload(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint8_t *payload,
-                    uint32_t len)
+                    uint32_t len, int is_blob)
 {
     LBM_ASSERT(vertex->stage == LBM_STAGE_OWN);
     free(vertex->payload);
     vertex->payload = payload;
     vertex->payload_len = len;
+    vertex->is_blob = is_blob != 0;
     uncover(vertex);
     changed(node, job, vertex);
 }

@@ -21,9 +21,9 @@ struct lbm_vertex *lbm_records_put(struct lbm_node *node, struct job *job, struc
 /* The record itself goes on; the epoch is counted from its own. */
 void lbm_records_stage(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex,
                        enum lbm_transition transition, uint32_t peer, uint64_t peer_incarnation);
-/* The payload has changed; takes it. */
+/* The payload has changed; takes it. is_blob: it describes one, which is here. */
 void lbm_records_payload(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint8_t *payload,
-                         uint32_t len);
+                         uint32_t len, int is_blob);
 /* What the vertex costs has changed. */
 void lbm_records_work(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint32_t work);
 /* Its neighbours have changed. */

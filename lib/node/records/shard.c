@@ -122,6 +122,7 @@ lbm_shard_put(struct lbm_shard *shard, struct lbm_row *row)
                                   .degree = row->degree,
                                   .half = row->half,
                                   .payload_len = row->payload_len,
+                                  .is_blob = row->is_blob != 0,
                                   .payload = row->payload,
                                   .n_news = row->n_news,
                                   .news = row->news,
@@ -222,6 +223,7 @@ lbm_shard_set_stage(struct lbm_shard *shard, struct lbm_vertex *vertex, enum lbm
     vertex->degree = 0;
     vertex->payload = NULL;
     vertex->payload_len = 0;
+    vertex->is_blob = 0;
     return was_removed ? LBM_OK : leave_ghost(shard, vertex);
 }
 
@@ -299,6 +301,7 @@ lbm_shard_row(const struct lbm_shard *shard, uint64_t job, const struct lbm_vert
                             .fin = vertex->fin,
                             .payload_len = payload != NULL ? vertex->payload_len : 0,
                             .payload = payload,
+                            .is_blob = payload != NULL && vertex->is_blob,
                             .n_news = vertex->n_news,
                             .news = news,
                             .degree = half != NULL ? vertex->degree : 0,

@@ -48,6 +48,7 @@ struct lbm_vertex {
     uint32_t degree;
     struct lbm_half *half; /* [degree], owned; NULL in stages MOV and REF */
     uint32_t payload_len;
+    uint8_t is_blob;  /* payload describes a blob */
     uint8_t *payload; /* [payload_len], owned; NULL in stages MOV and REF */
     uint32_t n_news;
     struct lbm_half *news; /* [n_news], owned: changed edges of which the other ends' owners have to hear */

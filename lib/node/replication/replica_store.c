@@ -8,6 +8,7 @@
 
 #include "node/core/core.h"
 #include "node/local/local.h"
+#include "node/records/blobs.h"
 #include "node/records/record_batch.h"
 #include "node/records/record_packed.h"
 #include "node/records/records.h"
@@ -248,6 +249,7 @@ take_content(struct lbm_row *row, const uint8_t *kept)
     row->degree = before.degree;
     row->payload = before.payload;
     row->payload_len = before.payload_len;
+    row->is_blob = before.is_blob;
     free(before.news);
     return LBM_OK;
 }
@@ -357,6 +359,18 @@ replica_for(struct lbm_node *node, const Lbm__Peer *message, uint64_t repl_epoch
     return replica;
 }
 
+/* Nonzero if this host has every large payload that the records describe; else they are asked for, and the
+ * owner sends the records again. */
+static int
+has_blobs(struct lbm_node *node, const Lbm__Peer *message)
+{
+    const Lbm__Records *r = message->repl->records;
+    size_t lacking = 0, at = 0;
+    for (size_t i = 0; r != NULL && i < r->n_blob; at += r->payload_len[i++])
+        lacking += !lbm_blobs_row_has(node, r, i, at, message->repl->job, message->src);
+    return lacking == 0 || LBM_BUG(REPLICA_WITHOUT_BLOB);
+}
+
 void
 lbm_replication_on_repl(struct lbm_node *node, const Lbm__Peer *message)
 {
@@ -366,7 +380,10 @@ lbm_replication_on_repl(struct lbm_node *node, const Lbm__Peer *message)
         (repl->records != NULL &&
          (repl->records->n_position != repl->records->n_vertex * m ||
           !lbm_records_payload_fits(repl->records->n_payload_len, repl->records->payload_len,
-                                    &repl->records->payload))))
+                                    &repl->records->payload) ||
+          !lbm_blobs_fit(repl->records, repl->job))))
+        return;
+    if (!was_deleted(node, repl->job) && !has_blobs(node, message))
         return;
     struct replica *replica = replica_for(node, message, repl->repl_epoch);
     if (replica == NULL)

@@ -48,6 +48,8 @@ int64_t lbm_replication_lease_end(const struct lbm_node *node);
 void lbm_replication_lease_tell(struct lbm_node *node);
 /* Lease: the backup extends the lease, and names jobs that no log entry has. */
 void lbm_replication_on_lease(struct lbm_node *node, const Lbm__Peer *message);
+/* BlobHave: if it is the backup, and waited for that, it gets the changes once more. */
+void lbm_replication_on_blob_have(struct lbm_node *node, const Lbm__Peer *message);
 /* ReplAck: the backup has records up to a number durably. */
 void lbm_replication_on_repl_ack(struct lbm_node *node, const Lbm__Peer *message);
 

@@ -15,6 +15,7 @@
 #include "node/log/log.h"
 #include "node/membership/membership.h"
 #include "node/migration/migration.h"
+#include "node/records/blobs.h"
 #include "node/records/record_batch.h"
 #include "node/records/records.h"
 #include "node/replication/internal.h"
@@ -119,6 +120,7 @@ struct repl_batch {
     struct columns columns;
     LBM_VEC(uint32_t) gone;
     size_t bytes;
+    int has_blob; /* it waits until the backup has that: nothing else goes with it */
 };
 
 static size_t
@@ -154,7 +156,8 @@ batch_fits(const struct lbm_node *node, const struct replication_log *s, const s
             continue;
         n++;
         bytes += content_bytes(vertex);
-        if (batch->message.job != change->job || n > LBM_BATCH_VERTICES_MAX || bytes > LBM_BATCH_BYTES_MAX)
+        if (batch->has_blob || vertex->is_blob || batch->message.job != change->job ||
+            n > LBM_BATCH_VERTICES_MAX || bytes > LBM_BATCH_BYTES_MAX)
             return 0;
     }
     return 1;
@@ -172,6 +175,7 @@ batch_add(struct lbm_node *node, struct replication_log *s, struct repl_batch *b
     } else if (vertex != NULL && vertex->seq == change->seq) {
         batch->message.job = change->job;
         change->bytes = (uint32_t)content_bytes(vertex);
+        batch->has_blob |= vertex->is_blob;
         batch->bytes += change->bytes;
         s->in_flight += change->bytes;
         if (vertex->stage == LBM_STAGE_NONE) {
@@ -361,6 +365,19 @@ lbm_replication_on_repl_ack(struct lbm_node *node, const Lbm__Peer *message)
         heard_position(node, s, ack->seq);
     if (is_stalled && node->now_us + REPL_RETRY_US / 2 >= s->retry_us)
         s->retry_us = node->now_us; /* it misses something: from there on again */
+}
+
+void
+lbm_replication_on_blob_have(struct lbm_node *node, const Lbm__Peer *message)
+{
+    struct replication_log *s = log_to(node, message->src);
+    const Lbm__BlobHave *have = message->blob_have;
+    const struct lbm_blob_name name = lbm_blobs_name(have->job, &have->digest, have->length);
+    struct job *job;
+    const struct lbm_vertex *vertex =
+        s != NULL && s->head < s->next ? vertex_of(node, &s->changes.at[s->head], &job) : NULL;
+    if (vertex != NULL && lbm_blobs_is_of(vertex, &name))
+        s->retry_us = node->now_us; /* it refused that change, and will take it */
 }
 
 /* ---- leases -------------------------------------------------------------------------------------------- */

@@ -491,7 +491,7 @@ bounds_are_errors(void **state)
     assert_in_range(n, 10, 20);
     assert_int_equal(lbmap_send(scene->map, 7, 40, 1, bytes, 1000), LBMAP_E_BUSY);
     assert_non_null(strstr(lbmap_message(scene->map), "have not arrived"));
-    const struct lbmap_state kept = {7, 5, {bytes, LBMAP_PAYLOAD_MAX - LBMAP_MAIL_MAX}};
+    const struct lbmap_state kept = {7, 5, {bytes, LBMAP_CHANGE_PAYLOAD_MAX - LBMAP_MAIL_MAX}};
     static char large[LBMAP_PAYLOAD_MAX];
     const struct lbmap_state too_long = {7, 5, {large, sizeof large}};
     struct lbmap_state fits = kept;

@@ -50,8 +50,8 @@ steps_that_contradict_themselves_are_refused(void **state)
         {0, 1, 0, "share_size is 0"},
         {0, 0, 1, "share_size is 0"},
         {8, 1, 1, "only one"},
-        {LBMAP_PAYLOAD_MAX / 2 + 1, 0, 1, "it is 1 to 131072"},
-        {LBMAP_PAYLOAD_MAX + 1, 1, 0, "it is 1 to 262144"},
+        {LBMAP_STEPS_BYTES_MAX / 2 + 1, 0, 1, "it is 1 to 131072"},
+        {LBMAP_STEPS_BYTES_MAX + 1, 1, 0, "it is 1 to 262144"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -34,6 +34,14 @@ lbm_store_worker_push(struct lbm_store_worker *worker, struct lbm_persist *persi
     return push_result;
 }
 
+enum lbm_err
+lbm_store_worker_read(struct lbm_store_worker *worker, const struct lbm_blob_read *read)
+{
+    (void)worker;
+    (void)read;
+    return LBM_OK;
+}
+
 size_t
 lbm_store_worker_waiting(struct lbm_store_worker *worker)
 {

@@ -1,5 +1,6 @@
 # tests/unit/node
-unit_node_short_tests = tests/unit/node/test_admin tests/unit/node/test_checkpoint tests/unit/node/test_copies \
+unit_node_short_tests = tests/unit/node/test_admin tests/unit/node/test_blobs tests/unit/node/test_checkpoint \
+	tests/unit/node/test_copies \
 	tests/unit/node/test_cut \
 	tests/unit/node/test_diffuse tests/unit/node/test_ensemble tests/unit/node/test_evictions \
 	tests/unit/node/test_ghosts tests/unit/node/test_handoff tests/unit/node/test_history \
@@ -132,6 +133,10 @@ tests_unit_node_test_handoff_SOURCES = tests/unit/node/test_handoff.c tests/unit
 	tests/unit/node/node_fixture.h
 tests_unit_node_test_handoff_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
 tests_unit_node_test_handoff_LDADD = $(tests_unit_node_test_node_LDADD)
+tests_unit_node_test_blobs_SOURCES = tests/unit/node/test_blobs.c tests/unit/node/node_fixture.c \
+	tests/unit/node/node_fixture.h
+tests_unit_node_test_blobs_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
+tests_unit_node_test_blobs_LDADD = $(tests_unit_node_test_node_LDADD)
 tests_unit_node_test_places_SOURCES = tests/unit/node/test_places.c tests/unit/node/node_fixture.c \
 	tests/unit/node/node_fixture.h
 tests_unit_node_test_places_CFLAGS = $(tests_unit_node_test_node_CFLAGS)

@@ -24,6 +24,12 @@ trace_rows(struct alone *b, const struct lbm_persist *persist)
             lbm_buf_printf(&b->trace, "%" PRId64 " ms  #%" PRIu64 " %s %" PRIu32 " e%" PRIu64 "\n",
                            b->now_us / 1000, persist->id, lbm_stage_name(op->as.row.stage), op->as.row.vertex,
                            op->as.row.epoch);
+        else if (op->kind == LBM_PERSIST_BLOB_PIECE)
+            lbm_buf_printf(&b->trace, "%" PRId64 " ms  #%" PRIu64 " piece %" PRIu32 "\n", b->now_us / 1000,
+                           persist->id, op->as.blob.piece);
+        else if (op->kind == LBM_PERSIST_BLOB_DELETE)
+            lbm_buf_printf(&b->trace, "%" PRId64 " ms  #%" PRIu64 " no piece\n", b->now_us / 1000,
+                           persist->id);
     }
 }
 
@@ -59,6 +65,17 @@ trace_send(struct alone *b, const struct lbm_effect *effect)
         vertex = message->repl->records->vertex[0];
         epoch = message->repl->records->epoch[0];
     }
+    if (message->body_case == LBM__PEER__BODY_BLOB_GET)
+        lbm_buf_printf(&b->trace, "%" PRId64 " ms  get %" PRIu32 " pieces from %" PRIu32 " of %" PRIu32 "\n",
+                       b->now_us / 1000, message->blob_get->count, message->blob_get->first,
+                       effect->as.send.host);
+    if (message->body_case == LBM__PEER__BODY_BLOB_HAVE)
+        lbm_buf_printf(&b->trace, "%" PRId64 " ms  have to %" PRIu32 " >%" PRIu64 "\n", b->now_us / 1000,
+                       effect->as.send.host, effect->after);
+    if (message->body_case == LBM__PEER__BODY_BLOB_PIECE)
+        lbm_buf_printf(&b->trace, "%" PRId64 " ms  piece %" PRIu32 " of %zu bytes to %" PRIu32 "\n",
+                       b->now_us / 1000, message->blob_piece->piece, message->blob_piece->data.len,
+                       effect->as.send.host);
     if (message->body_case == LBM__PEER__BODY_REPL)
         b->seq = message->repl->seq;
     if (message->body_case == LBM__PEER__BODY_LEASE_REQ) {
@@ -298,8 +315,9 @@ backup_answers(struct alone *b)
     }
 }
 
-void
-alone_hear_offer_as(struct alone *b, Lbm__Peer message, uint64_t job, uint32_t vertex, uint64_t epoch)
+static void
+hear_offer(struct alone *b, Lbm__Peer message, uint64_t job, uint32_t vertex, uint64_t epoch,
+           const uint8_t *payload, uint32_t len)
 {
     uint32_t work = 1, pin = LBM_NONE, anchored = 0, degree = 0;
     double position[2] = {0, 0};
@@ -314,12 +332,29 @@ alone_hear_offer_as(struct alone *b, Lbm__Peer message, uint64_t job, uint32_t v
     records.anchored = &anchored;
     records.position = position;
     records.degree = &degree;
+    uint32_t blob = 1;
+    records.n_payload_len = records.n_blob = payload != NULL;
+    records.payload_len = &len;
+    records.blob = &blob;
+    records.payload = (ProtobufCBinaryData){len, (uint8_t *)payload};
     Lbm__Offer offer = LBM__OFFER__INIT;
     offer.job = job;
     offer.records = &records;
     message.body_case = LBM__PEER__BODY_OFFER;
     message.offer = &offer;
     alone_hear(b, &message);
+}
+
+void
+alone_hear_offer_as(struct alone *b, Lbm__Peer message, uint64_t job, uint32_t vertex, uint64_t epoch)
+{
+    hear_offer(b, message, job, vertex, epoch, NULL, 0);
+}
+
+void
+alone_hear_offer_of_blob(struct alone *b, uint32_t vertex, uint64_t epoch, const uint8_t *words, uint32_t len)
+{
+    hear_offer(b, alone_envelope(), JOB, vertex, epoch, words, len);
 }
 
 void

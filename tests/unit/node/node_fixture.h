@@ -40,6 +40,9 @@ void alone_hear(struct alone *b, const Lbm__Peer *message);
 void alone_hear_phase(struct alone *b, enum lbm_phase phase); /* of the job, there */
 void alone_hear_offer(struct alone *b, uint32_t vertex, uint64_t epoch);
 void alone_hear_offer_as(struct alone *b, Lbm__Peer message, uint64_t job, uint32_t vertex, uint64_t epoch);
+/* The same with a payload that is said to describe a blob. */
+void alone_hear_offer_of_blob(struct alone *b, uint32_t vertex, uint64_t epoch, const uint8_t *words,
+                              uint32_t len);
 void alone_hear_answer(struct alone *b, uint32_t vertex, uint64_t epoch, uint32_t refused);
 
 #endif

@@ -575,6 +575,101 @@ a_database_that_is_gone_stores_nothing(void **state)
     }
 }
 
+/* ---- large payloads ------------------------------------------------------------------------------------ */
+
+static const struct lbm_blob_name first_blob = {.job = UINT64_MAX, .len = 5, .digest = {1, 2, 3}};
+static const struct lbm_blob_name second_blob = {.job = UINT64_MAX, .len = 5, .digest = {1, 2, 4}};
+
+static void
+add_piece(struct lbm_persist *persist, const struct lbm_blob_name *name, uint32_t piece, const char *bytes)
+{
+    struct lbm_persist_op *op = model_op(persist, LBM_PERSIST_BLOB_PIECE, name->job);
+    op->as.blob.name = *name;
+    op->as.blob.piece = piece;
+    op->as.blob.len = strlen(bytes);
+    op->as.blob.bytes = lbm_copy(bytes, strlen(bytes), 1);
+}
+
+static void
+expect_piece(struct lbm_store *store, const struct lbm_blob_name *name, uint32_t piece, const char *bytes)
+{
+    uint8_t *got = NULL;
+    size_t len = 0;
+    enum lbm_err err = lbm_store_read_blob(store, name, piece, &got, &len, &diag);
+    assert_int_equal(err, bytes != NULL ? LBM_OK : LBM_E_NOTFOUND);
+    if (bytes != NULL) {
+        assert_int_equal(len, strlen(bytes));
+        assert_memory_equal(got, bytes, len);
+    }
+    free(got);
+}
+
+static void
+pieces_of_a_payload_read_back_until_they_go(void **state)
+{
+    (void)state;
+    struct lbm_store *store = open_store();
+    struct lbm_persist *persist = model_persist(1);
+    add_piece(persist, &first_blob, 0, "abc");
+    add_piece(persist, &second_blob, 0, "xyz");
+    add_piece(persist, &first_blob, 1, "de");
+    uint8_t words[LBM_BLOB_WORDS];
+    lbm_blob_write_name(&first_blob, words);
+    struct lbm_row *row = model_row(persist, first_blob.job, 4, 1, LBM_STAGE_OWN, 0);
+    row->payload = lbm_copy(words, sizeof words, 1);
+    row->payload_len = sizeof words;
+    row->is_blob = 1;
+    assert_int_equal(model_store(store, persist, &diag), LBM_OK);
+    lbm_store_close(store);
+    store = open_store();
+    struct lbm_recovered *recovered = load(store);
+    assert_int_equal(recovered->blobs.n, 2);
+    for (size_t i = 0; i < 2; i++) {
+        const struct lbm_recovered_blob *blob = &recovered->blobs.at[i];
+        int is_first = blob->name.digest[2] == 3;
+        assert_memory_equal(&blob->name, is_first ? &first_blob : &second_blob, sizeof blob->name);
+        assert_int_equal(blob->pieces, is_first ? 2 : 1);
+    }
+    struct lbm_blob_name named;
+    row = &recovered->rows.at[0];
+    assert_true(row->is_blob && lbm_blob_read_name(row->job, row->payload, row->payload_len, &named));
+    assert_memory_equal(&named, &first_blob, sizeof named);
+    lbm_recovered_free(recovered);
+    expect_piece(store, &first_blob, 0, "abc");
+    expect_piece(store, &first_blob, 1, "de");
+    expect_piece(store, &first_blob, 2, NULL);
+    expect_piece(store, &second_blob, 0, "xyz");
+    persist = model_persist(1);
+    model_op(persist, LBM_PERSIST_BLOB_DELETE, first_blob.job)->as.blob.name = first_blob;
+    assert_int_equal(model_store(store, persist, &diag), LBM_OK);
+    expect_piece(store, &first_blob, 0, NULL);
+    expect_piece(store, &second_blob, 0, "xyz");
+    lbm_store_close(store);
+    assert_int_equal(lbm_store_check(model_path(directory, "db"), &diag), LBM_OK);
+}
+
+static void
+a_piece_that_was_changed_is_not_read(void **state)
+{
+    (void)state;
+    struct lbm_store *store = open_store();
+    struct lbm_persist *persist = model_persist(1);
+    uint8_t *got = NULL;
+    size_t len = 0;
+    add_piece(persist, &first_blob, 0, "abcde");
+    assert_int_equal(model_store(store, persist, &diag), LBM_OK);
+    lbm_store_close(store);
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(model_path(directory, "db"), &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "UPDATE blob SET bytes = x'6162636466'", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    assert_int_equal(lbm_store_check(model_path(directory, "db"), &diag), LBM_E_CORRUPT);
+    store = open_store();
+    assert_int_equal(lbm_store_read_blob(store, &first_blob, 0, &got, &len, &diag), LBM_E_CORRUPT);
+    assert_null(got);
+    lbm_store_close(store);
+}
+
 int
 main(void)
 {
@@ -589,7 +684,8 @@ main(void)
         TEST(rows_come_in_order_of_unsigned_jobs),   TEST(what_is_to_be_told_reads_back),
         TEST(vertex_of_largest_degree_fits),         TEST(second_daemon_is_refused_until_the_first_ends),
         TEST(readers_may_look_while_it_is_open),     TEST(write_ahead_log_stays_bounded),
-        TEST(cache_is_small_while_the_database_is),
+        TEST(cache_is_small_while_the_database_is),  TEST(pieces_of_a_payload_read_back_until_they_go),
+        TEST(a_piece_that_was_changed_is_not_read),
     };
     return cmocka_run_group_tests_name("store", tests, NULL, NULL);
 }

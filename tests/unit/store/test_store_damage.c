@@ -417,12 +417,13 @@ failed_migration_leaves_the_old_schema(void **state)
         lbm_store_steps[0],
         lbm_store_steps[1],
         lbm_store_steps[2],
+        lbm_store_steps[3],
         {"ALTER TABLE vertex ADD COLUMN extra BLOB; DELETE FROM job"},
         {"CREATE TABLE vertex(clash)"},
     };
     struct lbm_recovered *expected = make_database(), *recovered = NULL;
-    assert_int_equal(migrate(steps, 3, 5), LBM_E_CORRUPT);
-    assert_int_equal(query("PRAGMA user_version"), 3);
+    assert_int_equal(migrate(steps, 4, 6), LBM_E_CORRUPT);
+    assert_int_equal(query("PRAGMA user_version"), 4);
     assert_int_equal(query("SELECT count(extra) FROM vertex"), -1);
     assert_int_equal(open_and_load(&recovered), LBM_OK);
     model_assert_equal(recovered, expected);
