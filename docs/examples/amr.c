@@ -36,9 +36,9 @@ struct cell {
     uint32_t t; /* steps so far */
     uint64_t value;
     uint32_t first[LEVELS + 1]; /* of each level: the vertex that stays when four become one */
-    uint32_t n[LEVELS + 1];    /* others that have gone so far, */
-    uint64_t sum[LEVELS + 1];  /* and what they had */
-    int has_sent;              /* it goes, or all is done */
+    uint32_t n[LEVELS + 1];     /* others that have gone so far, */
+    uint64_t sum[LEVELS + 1];   /* and what they had */
+    int has_sent;               /* it goes, or all is done */
 };
 
 /* ---- the front ----------------------------------------------------------------------------------------- */

@@ -23,7 +23,8 @@ void lbm_send_neighbours(struct lbm_service *s, const struct lbmap_edge *edges, 
 /* A payload of a vertex that is to be kept. In/out: payload, with what goes with it; valid until the next
  * call. Errors: LBM_E_RANGE it is too long, LBM_E_NOMEM; noted. */
 enum lbm_err lbm_send_pack(struct lbmap *map, uint32_t vertex, struct lbmap_payload *payload) LBM_MUST_CHECK;
-/* The same of a change, whose payloads are shorter. Errors: also LBM_E_BUSY: it is to be removed, and what it sent is not kept. */
+/* The same of a change, whose payloads are shorter. Errors: also LBM_E_BUSY: it is to be removed, and what it
+ * sent is not kept. */
 enum lbm_err lbm_send_pack_change(struct lbmap *map, const struct lbmap_vertex_change *change,
                                   struct lbmap_payload *payload) LBM_MUST_CHECK;
 /* The payload that was packed last is kept, and no letter has come or gone since. */
