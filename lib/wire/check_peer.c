@@ -24,35 +24,31 @@
     {                                                                                                        \
         "bare", count, FLAG                                                                                  \
     }
+/* The last column of all. */
+#define BLOB_COLUMN                                                                                          \
+    {                                                                                                        \
+        "blob", SAME("vertex"), FLAG, OR_EMPTY                                                               \
+    }
 #define NEWS                                                                                                 \
     {"news_degree", SAME("vertex"), IN(0, LBM_DEGREE_MAX), OR_EMPTY},                                        \
         {"news_vertex", SUM("news_degree"), VERTEX},                                                         \
         {"news_weight", SAME("news_vertex"), IN(0, LBM_WEIGHT_MAX)},                                         \
-    {                                                                                                        \
-        "news_host", SAME("news_vertex"), HOST_OR_NONE                                                       \
-    }
-#define BLOBS                                                                                                \
-    {                                                                                                        \
-        "blob", SAME("vertex"), FLAG, OR_EMPTY                                                               \
-    }
+        {"news_host", SAME("news_vertex"), HOST_OR_NONE}, BLOB_COLUMN
 #define NOT_AS_OWNED                                                                                         \
     AS_OWNED(UP_TO(0)), {"news_degree", UP_TO(0)}, {"news_vertex", UP_TO(0)}, {"news_weight", UP_TO(0)},     \
-    {                                                                                                        \
-        "news_host", UP_TO(0)                                                                                \
-    }
+        {"news_host", UP_TO(0)}, BLOB_COLUMN
 
-static const struct lbm_wire_rule batch_rules[] = {RECORDS(LBM_BATCH_VERTICES_MAX, COMPLETE), NOT_AS_OWNED,
-                                                   BLOBS};
+static const struct lbm_wire_rule batch_rules[] = {RECORDS(LBM_BATCH_VERTICES_MAX, COMPLETE), NOT_AS_OWNED};
 static const struct lbm_wire_table batch_table = TABLE(batch_rules, lbm__records__descriptor);
 
-static const struct lbm_wire_rule band_rules[] = {RECORDS(LBM_ROWS_MAX, COMPLETE), NOT_AS_OWNED, BLOBS};
+static const struct lbm_wire_rule band_rules[] = {RECORDS(LBM_ROWS_MAX, COMPLETE), NOT_AS_OWNED};
 static const struct lbm_wire_table band_table = TABLE(band_rules, lbm__records__descriptor);
 
-static const struct lbm_wire_rule map_rules[] = {RECORDS(LBM_ROWS_MAX, OR_EMPTY), NOT_AS_OWNED, BLOBS};
+static const struct lbm_wire_rule map_rules[] = {RECORDS(LBM_ROWS_MAX, OR_EMPTY), NOT_AS_OWNED};
 const struct lbm_wire_table lbm_wire_map_records_table = TABLE(map_rules, lbm__records__descriptor);
 
 static const struct lbm_wire_rule replica_rules[] = {RECORDS(LBM_CHANGE_RECORDS_MAX, COMPLETE),
-                                                     AS_OWNED(SAME("vertex")), NEWS, BLOBS};
+                                                     AS_OWNED(SAME("vertex")), NEWS};
 static const struct lbm_wire_table replica_table = TABLE(replica_rules, lbm__records__descriptor);
 
 static const struct lbm_wire_rule repl_rules[] = {
@@ -473,10 +469,11 @@ static const struct lbm_wire_rule snapshot_rules[] = {
 };
 const struct lbm_wire_table lbm_wire_snapshot_table = TABLE(snapshot_rules, lbm__snapshot__descriptor);
 
-static const struct lbm_wire_table log_fetch_table = TABLE_WITHOUT_RULES(lbm__log_fetch__descriptor);
+static const struct lbm_wire_rule log_fetch_rules[] = {{"diverged", FLAG}};
+static const struct lbm_wire_table log_fetch_table = TABLE(log_fetch_rules, lbm__log_fetch__descriptor);
 
 static const struct lbm_wire_rule log_entries_rules[] = {
-    {"command", UP_TO(LBM_ROWS_MAX), COMMAND}, {"diverged", FLAG}, {"leader", HOST_OR_NONE}};
+    {"command", UP_TO(LBM_ROWS_MAX), COMMAND}, {"diverged", FLAG}, {"leader", HOST_OR_NONE}, {"gone", FLAG}};
 static const struct lbm_wire_table log_entries_table = TABLE(log_entries_rules, lbm__log_entries__descriptor);
 
 static const struct lbm_wire_rule log_snapshot_rules[] = {
@@ -490,7 +487,8 @@ static const struct lbm_wire_table log_snapshot_table =
 
 static const struct lbm_wire_rule log_poll_rules[] = {{"promise", FLAG}, {"take", FLAG}};
 static const struct lbm_wire_table log_poll_table = TABLE(log_poll_rules, lbm__log_poll__descriptor);
-static const struct lbm_wire_rule log_position_rules[] = {{"leader", HOST_OR_NONE}, {"in_step", FLAG}};
+static const struct lbm_wire_rule log_position_rules[] = {
+    {"leader", HOST_OR_NONE}, {"in_step", FLAG}, {"etcd", FLAG}};
 static const struct lbm_wire_table log_position_table =
     TABLE(log_position_rules, lbm__log_position__descriptor);
 

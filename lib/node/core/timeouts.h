@@ -25,7 +25,8 @@ enum {
     ENSEMBLE_FORM_US = 30000000,  /* for the answers of all etcds that were started */
     ENSEMBLE_SICK_US = 60000000,  /* etcd on a host that is heard does not answer: it is replaced */
     OFFER_RETRY_US = 1000000,
-    BLOB_WAIT_US = 3000000,  /* a host that was asked for pieces sends none: another repetition asks again */
+    BLOB_WAIT_US = 10000000, /* a host that was asked for pieces sends none: it may be asked again, */
+    BLOB_OTHER_US = 3000000, /* or another host that has a record with that blob */
     BLOB_SWEEP_US = 5000000, /* between looks at which large payloads are of no use */
     BLOB_REST_US = 60000000, /* one that no record has had yet stays so long */
     MAPPING_TICK_US = 10000,

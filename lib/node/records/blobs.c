@@ -5,6 +5,7 @@
 #include "node/records/blobs.h"
 
 #include <inttypes.h>
+#include <nettle/sha2.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +14,7 @@
 
 enum {
     WINDOW = 4,     /* pieces of a blob that are on their way */
-    COMING_MAX = 4, /* blobs at a time */
+    COMING_MAX = 2, /* blobs at a time: pings and leases wait behind their pieces */
     READS_MAX = 64, /* pieces from the disk at a time, for all */
 };
 _Static_assert((int)WINDOW <= LBM_BLOB_PIECES_ASKED_MAX, "the window is asked for at once");
@@ -75,7 +76,7 @@ add(struct lbm_node *node, const struct lbm_blob_name *name)
         lbm_core_fail(node, LBM_E_NOMEM);
         return NULL;
     }
-    lbm_sha256_init(blob.hash);
+    sha256_init(blob.hash);
     memmove(&node->blobs.at[at + 1], &node->blobs.at[at], (node->blobs.n - 1 - at) * sizeof blob);
     node->blobs.at[at] = blob;
     if (node->blobs_us == INT64_MAX)
@@ -194,7 +195,7 @@ static enum lbm_err
 refuse_all(struct lbm_node *node, struct blob *blob)
 {
     store_nothing(node, &blob->name);
-    lbm_sha256_init(blob->hash);
+    sha256_init(blob->hash);
     blob->pieces = blob->asked = 0;
     blob->from = LBM_NONE;
     return LBM_E_CORRUPT;
@@ -216,14 +217,14 @@ take_piece(struct lbm_node *node, struct blob *blob, const uint8_t *bytes, size_
         return LBM_OK;
     }
     lbm_core_persist(node, op);
-    lbm_sha256_add(blob->hash, bytes, len);
+    sha256_update(blob->hash, len, bytes);
     blob->used_us = blob->moved_us = node->now_us;
     blob->pieces++;
     blob->asked = blob->asked > blob->pieces ? blob->asked : blob->pieces;
     if (blob->pieces < pieces_of(node, &blob->name))
         return LBM_OK;
     uint8_t digest[LBM_SHA256_BYTES];
-    lbm_sha256_end(blob->hash, digest);
+    sha256_digest(blob->hash, LBM_SHA256_BYTES, digest);
     if (memcmp(digest, blob->name.digest, sizeof digest) != 0)
         return refuse_all(node, blob);
     free(blob->hash);
@@ -310,7 +311,8 @@ lbm_blobs_want(struct lbm_node *node, const struct lbm_blob_name *name, uint32_t
     if (blob == NULL || blob->hash == NULL)
         return;
     blob->used_us = node->now_us;
-    if (is_coming(blob) && node->now_us - blob->moved_us < BLOB_WAIT_US)
+    int64_t wait_us = blob->from == from ? BLOB_WAIT_US : BLOB_OTHER_US;
+    if (is_coming(blob) && node->now_us - blob->moved_us < wait_us)
         return;
     blob->from = from;
     blob->asked = blob->pieces;
@@ -345,8 +347,12 @@ lbm_blobs_on_piece(struct lbm_node *node, const Lbm__Peer *message)
     const Lbm__BlobPiece *piece = message->blob_piece;
     const struct lbm_blob_name name = lbm_blobs_name(piece->job, &piece->digest, piece->length);
     struct blob *blob = find(node, &name);
-    if (blob == NULL || blob->hash == NULL || blob->from != message->src || piece->piece != blob->pieces)
+    int is_asked =
+        blob != NULL && (blob->from == message->src || blob->from == LBM_NONE); /* or was, lately */
+    if (!is_asked || blob->hash == NULL || piece->piece != blob->pieces)
         return;
+    if (blob->from == LBM_NONE && piece->data.len != 0)
+        blob->from = message->src;
     if (piece->data.len == 0) { /* its record has another payload by now; the next repetition says which */
         blob->from = LBM_NONE;
         ask_more(node);

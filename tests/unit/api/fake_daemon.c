@@ -106,6 +106,58 @@ answer_checkpoint(struct daemon *daemon, int fd, const Lbm__Request *request)
 }
 
 static void
+answer_put(struct daemon *daemon, int fd, const Lbm__Request *request)
+{
+    const Lbm__BlobPut *put = request->blob_put;
+    Lbm__BlobData data = LBM__BLOB_DATA__INIT;
+    Lbm__Response response = LBM__RESPONSE__INIT;
+    if (memcmp(daemon->blob_digest, put->digest.data, sizeof daemon->blob_digest) != 0)
+        lbm_buf_free(&daemon->blob);
+    memcpy(daemon->blob_digest, put->digest.data, sizeof daemon->blob_digest);
+    assert_true(put->data.len == 0 || daemon->blob.len == (size_t)put->piece * LBM_BLOB_PIECE_MAX);
+    lbm_buf_put(&daemon->blob, put->data.data, put->data.len);
+    daemon->n_pieces += put->data.len != 0;
+    data.known = daemon->blob.len == put->length;
+    response.code = daemon->blob_error;
+    response.what_case = LBM__RESPONSE__WHAT_BLOB;
+    response.blob = &data;
+    daemon_respond(fd, request->id, 1, &response);
+}
+
+static void
+answer_read(struct daemon *daemon, int fd, const Lbm__Request *request)
+{
+    const Lbm__BlobRead *read = request->blob_read;
+    assert_memory_equal(daemon->blob_digest, read->digest.data, sizeof daemon->blob_digest);
+    for (uint32_t i = read->first; i < read->first + read->count; i++) {
+        size_t at = (size_t)i * LBM_BLOB_PIECE_MAX, left = daemon->blob.len - at;
+        Lbm__BlobData data = LBM__BLOB_DATA__INIT;
+        Lbm__Response response = LBM__RESPONSE__INIT;
+        int last =
+            i + 1 == read->first + read->count || left <= LBM_BLOB_PIECE_MAX || daemon->blob_error != LBM_OK;
+        data.piece = i;
+        data.data = (ProtobufCBinaryData){left < LBM_BLOB_PIECE_MAX ? left : LBM_BLOB_PIECE_MAX,
+                                          (uint8_t *)daemon->blob.at + at};
+        data.data.data[0] = (uint8_t)(data.data.data[0] ^ (daemon->damages_blob != 0));
+        response.code = daemon->blob_error;
+        response.what_case = LBM__RESPONSE__WHAT_BLOB;
+        response.blob = &data;
+        daemon_respond(fd, request->id, last, &response);
+        if (last)
+            return;
+    }
+}
+
+static unsigned
+count_blobs(size_t n, const uint32_t *blob)
+{
+    unsigned count = 0;
+    for (size_t i = 0; i < n; i++)
+        count += blob[i];
+    return count;
+}
+
+static void
 answer(struct daemon *daemon, int fd, const Lbm__Request *request)
 {
     char name[] = "job", phase[] = "SETTLED";
@@ -138,11 +190,19 @@ answer(struct daemon *daemon, int fd, const Lbm__Request *request)
              request->released->n_vertex, request->released->payload_len, request->released->n_payload_len,
              &request->released->payload);
         keep_payload(daemon, &request->released->payload);
+        daemon->n_blobs += count_blobs(request->released->n_blob, request->released->blob);
         daemon->released_term = request->released->term;
         daemon->n_returned += request->released->n_vertex;
         daemon_respond(fd, request->id, 1, &response);
         break;
+    case LBM__REQUEST__WHAT_BLOB_PUT:
+        answer_put(daemon, fd, request);
+        break;
+    case LBM__REQUEST__WHAT_BLOB_READ:
+        answer_read(daemon, fd, request);
+        break;
     case LBM__REQUEST__WHAT_CHECKPOINT:
+        daemon->n_blobs += count_blobs(request->checkpoint->n_blob, request->checkpoint->blob);
         answer_checkpoint(daemon, fd, request);
         break;
     case LBM__REQUEST__WHAT_LOAD:
@@ -277,6 +337,28 @@ daemon_push_given(struct daemon *daemon, uint64_t term, uint32_t vertex, uint64_
     acquire.token = &token;
     acquire.payload_len = &len;
     acquire.payload = (ProtobufCBinaryData){len, (uint8_t *)(uintptr_t)payload};
+    acquire.term = term;
+    response.what_case = LBM__RESPONSE__WHAT_ACQUIRE;
+    response.acquire = &acquire;
+    push(daemon, &response);
+}
+
+void
+daemon_push_acquire_large(struct daemon *daemon, uint64_t term, uint32_t vertex, uint64_t token)
+{
+    Lbm__Acquire acquire = LBM__ACQUIRE__INIT;
+    Lbm__Response response = LBM__RESPONSE__INIT;
+    uint32_t len = 8 + sizeof daemon->blob_digest, blob = 1;
+    uint8_t words[8 + sizeof daemon->blob_digest];
+    for (int i = 0; i < 8; i++)
+        words[i] = (uint8_t)(daemon->blob.len >> (8 * i));
+    memcpy(words + 8, daemon->blob_digest, sizeof daemon->blob_digest);
+    acquire.n_vertex = acquire.n_token = acquire.n_payload_len = acquire.n_blob = 1;
+    acquire.vertex = &vertex;
+    acquire.token = &token;
+    acquire.payload_len = &len;
+    acquire.blob = &blob;
+    acquire.payload = (ProtobufCBinaryData){len, words};
     acquire.term = term;
     response.what_case = LBM__RESPONSE__WHAT_ACQUIRE;
     response.acquire = &acquire;

@@ -43,6 +43,12 @@ struct daemon {
     unsigned late_answers;  /* checkpoints are not answered, but with the next one */
     uint64_t unanswered[DAEMON_LISTED];
     size_t n_unanswered;
+    struct lbm_buf blob;     /* the last large payload, as far as it has come, */
+    uint8_t blob_digest[32]; /* and its digest */
+    size_t n_pieces;         /* that were brought, of all */
+    int damages_blob;        /* a byte of it is another one when it is read */
+    enum lbm_err blob_error; /* no piece is taken, or given, for that reason */
+    unsigned n_blobs;        /* payloads in checkpoints and releases that describe one */
 };
 
 int64_t daemon_now_us(void);
@@ -58,6 +64,8 @@ void daemon_push_acquire(struct daemon *daemon, uint64_t term, uint32_t vertex, 
                          const char *payload);
 void daemon_push_given(struct daemon *daemon, uint64_t term, uint32_t vertex, uint64_t token,
                        const void *payload, size_t n);
+/* The payload is the large one that was brought last. */
+void daemon_push_acquire_large(struct daemon *daemon, uint64_t term, uint32_t vertex, uint64_t token);
 /* n vertices from the first one on, with token 1 and without payloads. */
 void daemon_push_acquires(struct daemon *daemon, uint64_t term, uint32_t first, uint32_t n);
 void daemon_push_release(struct daemon *daemon, uint32_t vertex, uint64_t token);

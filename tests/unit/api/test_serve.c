@@ -35,10 +35,18 @@ struct scene {
     struct lbmap_payload returned;
 };
 
+enum { LARGE = 3 * LBM_BLOB_PIECE_MAX + 7 };
+static char large[LARGE];
+
 static void
 on_acquire(void *context, uint32_t vertex, uint64_t token, const struct lbmap_payload *payload)
 {
     struct scene *scene = context;
+    if (payload->len == LARGE) {
+        lbm_buf_printf(&scene->told, "acquire %u %d %s; ", vertex, (int)token,
+                       memcmp(payload->bytes, large, LARGE) == 0 ? "large" : "other");
+        return;
+    }
     lbm_buf_printf(&scene->told, "acquire %u %d \"%.*s\"; ", vertex, (int)token, (int)payload->len,
                    (const char *)payload->bytes);
 }
@@ -428,14 +436,80 @@ a_checkpoint_is_answered_when_it_is_kept(void **state)
 {
     struct scene *scene = *state;
     const struct lbmap_state good = {7, 5, {"half", 4}}, strange = {8, 5, {"half", 4}};
-    const struct lbmap_state large = {7, 5, {"half", LBMAP_PAYLOAD_MAX + 1}};
+    const struct lbmap_state endless = {7, 5, {"half", LBMAP_PAYLOAD_MAX + 1}};
     assert_int_equal(lbmap_checkpoint(scene->map, &good, 1), LBMAP_OK);
     assert_int_equal(scene->daemon.n_kept, 1);
     assert_string_equal(scene->daemon.kept[0].payload, "half");
     assert_int_equal(lbmap_checkpoint(scene->map, &good, 0), LBMAP_OK);
     assert_int_equal(lbmap_checkpoint(scene->map, &strange, 1), LBMAP_E_STATE);
-    assert_int_equal(lbmap_checkpoint(scene->map, &large, 1), LBMAP_E_RANGE);
+    assert_int_equal(lbmap_checkpoint(scene->map, &endless, 1), LBMAP_E_RANGE);
     assert_int_equal(scene->daemon.n_kept, 1);
+}
+
+static void
+fill_large(void)
+{
+    for (size_t i = 0; i < LARGE; i++)
+        large[i] = (char)(i * 31 >> 3);
+}
+
+static void
+a_large_payload_goes_and_comes_in_pieces(void **state)
+{
+    struct scene *scene = *state;
+    const struct lbmap_state kept = {7, 5, {large, LARGE}};
+    fill_large();
+    assert_int_equal(lbmap_checkpoint(scene->map, &kept, 1), LBMAP_OK);
+    assert_int_equal(scene->daemon.n_pieces, 4);
+    assert_int_equal(scene->daemon.n_blobs, 1);
+    assert_int_equal(scene->daemon.blob.len, LARGE);
+    assert_memory_equal(scene->daemon.blob.at, large, LARGE);
+    assert_int_equal(lbmap_checkpoint(scene->map, &kept, 1), LBMAP_OK); /* it is there */
+    assert_int_equal(scene->daemon.n_pieces, 4);
+    assert_int_equal(scene->daemon.n_blobs, 2);
+    daemon_push_acquire_large(&scene->daemon, 1, 8, 2);
+    expect_told(scene, "acquire 8 2 large; ");
+    scene->returned = (struct lbmap_payload){large, LARGE};
+    daemon_push_release(&scene->daemon, 8, 2);
+    expect_told(scene, "release 8 2; ");
+    expect_count(&scene->daemon, &scene->daemon.n_released, 1);
+    assert_int_equal(scene->daemon.n_blobs, 3);
+}
+
+static void
+a_large_payload_that_is_damaged_is_not_given(void **state)
+{
+    struct scene *scene = *state;
+    const struct lbmap_state kept = {7, 5, {large, LARGE}};
+    enum lbmap_error err = LBMAP_OK;
+    fill_large();
+    assert_int_equal(lbmap_checkpoint(scene->map, &kept, 1), LBMAP_OK);
+    scene->daemon.damages_blob = 1;
+    daemon_push_acquire_large(&scene->daemon, 1, 8, 2);
+    for (int i = 0; i < 500 && err == LBMAP_OK; i++)
+        err = lbmap_dispatch(scene->map, 20);
+    assert_int_equal(err, LBMAP_E_CORRUPT);
+    expect_silence(scene);
+}
+
+static void
+a_large_payload_that_is_not_taken_leaves_the_last_one(void **state)
+{
+    struct scene *scene = *state;
+    const struct lbmap_state kept = {7, 5, {large, LARGE}};
+    enum lbmap_error err = LBMAP_OK;
+    fill_large();
+    scene->daemon.blob_error = LBM_E_VERSION;
+    assert_int_equal(lbmap_checkpoint(scene->map, &kept, 1), LBMAP_E_VERSION);
+    assert_int_equal(scene->daemon.n_kept, 0);
+    scene->returned = (struct lbmap_payload){large, LARGE};
+    daemon_push_release(&scene->daemon, 7, 5);
+    for (int i = 0; i < 500 && err == LBMAP_OK; i++)
+        err = lbmap_dispatch(scene->map, 20);
+    assert_int_equal(err, LBMAP_E_VERSION);
+    expect_told(scene, "release 7 5; ");
+    expect_count(&scene->daemon, &scene->daemon.n_released, 1);
+    assert_string_equal(scene->daemon.released[0].payload, "-");
 }
 
 static void
@@ -708,6 +782,9 @@ main(void)
         SERVING(without_a_daemon_the_lease_ends_in_time),
         SERVING(a_daemon_that_cuts_us_off_and_goes_on_takes_all),
         SERVING(a_checkpoint_is_answered_when_it_is_kept),
+        SERVING(a_large_payload_goes_and_comes_in_pieces),
+        SERVING(a_large_payload_that_is_damaged_is_not_given),
+        SERVING(a_large_payload_that_is_not_taken_leaves_the_last_one),
         SERVING(loads_are_reported_all_or_none),
         SERVING(a_late_checkpoint_costs_nothing_but_the_time),
         SERVING(what_comes_during_a_checkpoint_waits_for_dispatch),
