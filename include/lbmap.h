@@ -129,7 +129,7 @@ enum lbmap_error lbmap_locate(struct lbmap *map, const uint32_t *vertex, size_t 
 
 /* ---- working on vertices ------------------------------------------------------------------------------ */
 
-#define LBMAP_PAYLOAD_MAX 67108864 /* bytes of a payload */
+#define LBMAP_PAYLOAD_MAX 67108864 /* bytes of a payload; LBMAP_MAIL_MAX less if the program has `deliver` */
 #define LBMAP_CHANGE_PAYLOAD_MAX                                                                             \
     262144 /* of one in a change of the guest (lbmap_change): checkpoint longer ones */
 
@@ -156,7 +156,8 @@ struct lbmap_peer {
     size_t note_len;
 };
 
-/* Called by lbmap_dispatch alone. They must not call functions with this handle, but lbmap_lease_valid. */
+/* Called by lbmap_dispatch alone. They must not call functions with this handle, but lbmap_lease_valid, and
+ * lbmap_send in `deliver`. */
 struct lbmap_callbacks {
     size_t size; /* sizeof(struct lbmap_callbacks): callbacks that the program does not know are not called */
     void *context; /* passed on */
@@ -194,6 +195,19 @@ struct lbmap_callbacks {
 
     /* A program at that host has posted n bytes, valid during the call (lbmap_post). */
     void (*message)(void *context, uint32_t host, const void *bytes, size_t n);
+
+    /* A message to a vertex that the program holds (lbmap_send), from another vertex or itself: bytes [n],
+     * valid during the call, aligned for any type. What it changes belongs into the vertex's next payload.
+     * Give it in all programs of a job, or in none. This callback may call lbmap_send. */
+    void (*deliver)(void *context, uint32_t to, uint32_t from, uint32_t tag, const void *bytes, size_t n);
+
+    /* Nonzero: a message is sent once a payload is kept that its sender had after it: see lbmap_send. */
+    int send_kept;
+
+    /* The vertex at the other end of an edge of a vertex that the program holds is at that host now; `edges`
+     * told another one. Called soon after it has moved, as the daemon hears of it, or when it is next told of
+     * edges. */
+    void (*vertex_moved)(void *context, uint32_t vertex, uint32_t host);
 };
 
 /* Begin to serve the attached job, for as long as the handle lives. One program on a host serves a job.
@@ -208,8 +222,10 @@ enum lbmap_error lbmap_serve(struct lbmap *map, const struct lbmap_callbacks *ca
  * While the daemon is away this is no error: it is looked for again whenever this is called.
  * Errors:  LBMAP_E_NOTFOUND the job is cancelled: everything was revoked, and nothing is served any more;
  *          LBMAP_E_RANGE a callback released a payload that is too long, which is not kept: dispatch on;
+ *          LBMAP_E_LIMIT a vertex has messages of LBMAP_PARTNERS_MAX others, and that of yet another one waits
+ *          at its sender: dispatch on;
  *          LBMAP_E_VERSION, LBMAP_E_CORRUPT a payload of more than 256 KiB could not be read, or kept:
- * dispatch on; LBMAP_E_STATE nothing is served; LBMAP_E_NOMEM. */
+ *          dispatch on; LBMAP_E_STATE nothing is served; LBMAP_E_NOMEM. */
 enum lbmap_error lbmap_dispatch(struct lbmap *map, unsigned timeout_ms);
 
 /* For event loops: dispatch when this descriptor has what lbmap_events says, and every 100 ms besides: a
@@ -287,7 +303,7 @@ enum lbmap_error lbmap_publish(struct lbmap *map, const void *note, size_t n);
  * read.
  * In:      bytes [n], 1 or more.
  * Errors:  LBMAP_E_STATE nothing is served; LBMAP_E_RANGE n is 0 or above LBMAP_MESSAGE_MAX, or no such host
- *          can be;
+ *          can be, or the bytes begin as the library's own (with `deliver`);
  *          LBMAP_E_BUSY the daemon is away: dispatch, and try again; LBMAP_E_TIMEOUT, LBMAP_E_IO,
  *          LBMAP_E_NOMEM. */
 enum lbmap_error lbmap_post(struct lbmap *map, uint32_t host, const void *bytes, size_t n);
@@ -296,6 +312,49 @@ enum lbmap_error lbmap_post(struct lbmap *map, uint32_t host, const void *bytes,
  * as long as one daemon that has heard it lives. Nothing else follows from it; lbctl cancel ends the job.
  * Errors:  as lbmap_publish. */
 enum lbmap_error lbmap_finish(struct lbmap *map);
+
+/* ---- messages to vertices ------------------------------------------------------------------------------
+ *
+ * lbmap_send sends bytes to a vertex, wherever it is. The library finds it, follows it when it moves, and
+ * numbers what each vertex sends to each other one. These numbers, and messages that have not arrived for
+ * good, are part of what is kept of a vertex: a program that has the callback `deliver` has payloads that
+ * begin with up to LBMAP_MAIL_MAX bytes of the library's, which it does not see, and that others see who read
+ * payloads otherwise (lbctl payloads).
+ *
+ * What is promised. Messages of one vertex to another are delivered in the order in which they were sent, and
+ * each once, as of the states of both: a vertex whose payload was kept after a message was delivered never
+ * gets that one again, and one that begins again from a payload that was kept before gets it again, after
+ * whatever was lost: programs, daemons, hosts. For that the sender has it until the receiver has made a
+ * checkpoint, or has moved with a payload. So: a payload has all that was delivered to the vertex, and all
+ * that it has sent, when it is made; and a program that is sent messages makes checkpoints every second or so.
+ *
+ * A vertex that begins again sends again what it sent since its payload. These messages get the numbers they
+ * had, and a receiver that has one of that number does not get it twice: right if the vertex sends the same
+ * again, which it does if what it sends depends on nothing but its payload and, of each sender, the order of
+ * its messages. If it depends on more, such as which of two senders comes first, or time, then set
+ * `send_kept`: no message is sent before a payload is kept that its sender had after it. Nothing that was
+ * delivered is ever undone then, and every message takes as long as a checkpoint.
+ *
+ * What is not promised: any order between messages of several vertices, or in relation to lbmap_post; a time
+ * of arrival; and arrival at a vertex that is removed: its messages are dropped when the program that removed
+ * it says so, and stay with their senders if that has ended. A vertex that goes on from what was submitted
+ * (lbctl recover) has lost its numbers, too: then messages are lost or come twice. A released payload with
+ * bytes NULL leaves the checkpoint, and the vertex goes on from there as after a loss. */
+
+#define LBMAP_SEND_MAX 65536    /* bytes of a message to a vertex */
+#define LBMAP_MAIL_MAX 131072   /* bytes of a payload that are the library's, at most */
+#define LBMAP_PARTNERS_MAX 2048 /* vertices that one sends to, and as many that it hears from, in its life */
+
+/* Send a message from a vertex that the program holds to any vertex of the job, also itself. It is on its way
+ * with the next lbmap_dispatch, and this does not wait. From the beginning of lbmap_serve on programs with
+ * `deliver` are known to each other, as by lbmap_publish with an empty note.
+ * In:      tag: any number, for the program; bytes [n], n may be 0.
+ * Errors:  LBMAP_E_STATE nothing is served, `deliver` is missing, or `from` is not held; LBMAP_E_RANGE n is
+ *          above LBMAP_SEND_MAX; LBMAP_E_LIMIT `from` has sent to LBMAP_PARTNERS_MAX others;
+ *          LBMAP_E_BUSY some 80,000 bytes that `from` has sent have not arrived for good: dispatch until the
+ *          receivers have made checkpoints, and try again; LBMAP_E_NOMEM. Nothing is sent then. */
+enum lbmap_error lbmap_send(struct lbmap *map, uint32_t from, uint32_t to, uint32_t tag, const void *bytes,
+                            size_t n);
 
 /* ---- a guest that changes -----------------------------------------------------------------------------
  *
@@ -335,12 +394,13 @@ struct lbmap_edge_change {
  * acquired by the next lbmap_dispatch; those that are removed are not held any more, without release or
  * revoked. Edges to a vertex that somebody else removes at the same time are not there afterwards.
  * Errors:  LBMAP_E_BUSY one of the vertices is on its way to another host, or came or changed a moment ago,
- *          or the daemon is away: dispatch, and try again; LBMAP_E_STATE one of them is not held any more, or
- *          nothing is served; LBMAP_E_RANGE it cannot be, and lbmap_message says why; LBMAP_E_LIMIT it
- *          touches more than 4096 vertices of this host, or 2 MiB: change less at a time. Nothing is changed
- *          then. LBMAP_E_TIMEOUT,
- *          LBMAP_E_IO, LBMAP_E_SYNTAX: it is not known whether it is changed: the next lbmap_dispatch revokes
- *          all, and what is acquired again tells. LBMAP_E_NOMEM: as these, or nothing is changed. */
+ *          or one that goes has sent messages that have not arrived for good, or the daemon is away:
+ *          dispatch, and try again; LBMAP_E_STATE one of them is not held any more, or nothing is served;
+ *          LBMAP_E_RANGE it cannot be, and lbmap_message says why; LBMAP_E_LIMIT it touches more than 4096
+ *          vertices of this host, or 2 MiB: change less at a time. Nothing is changed then. LBMAP_E_TIMEOUT,
+ *          LBMAP_E_IO, LBMAP_E_SYNTAX: it is not known whether it is changed: the next lbmap_dispatch
+ *          revokes all, and what is acquired again tells.
+ *          LBMAP_E_NOMEM: as these, or nothing is changed. */
 enum lbmap_error lbmap_change(struct lbmap *map, const struct lbmap_vertex_change *vertices, size_t n,
                               const struct lbmap_edge_change *edges, size_t m);
 

@@ -42,8 +42,8 @@ extern "C" {
 struct lbmap_neighbour {
     uint32_t vertex;
     uint32_t weight;   /* of the edge */
-    const void *state; /* [size] its state after as many steps, or what it shares of it (`share`); aligned for
-                          any type */
+    const void *state; /* [size] its state after as many steps, or what it shares of it (`share`, `share_with`);
+                          aligned for any type */
     size_t size;       /* bytes */
 };
 
@@ -124,6 +124,15 @@ struct lbmap_steps {
      */
     size_t share_size; /* 0: all of it */
     size_t (*share)(void *context, uint32_t vertex, const void *state, size_t size, void *shared);
+
+    /* In place of `share`, for each neighbour its own: what `neighbour` sees of the state of `vertex`, such as
+     * the side of a block that faces it, or what leaves the vertex towards it. Only that is sent to where the
+     * neighbour is. It must depend on nothing but its arguments and `context`. With share_size, which is
+     * 131072 at most then; the same in all programs.
+     * In: state [size]. Out: shared [share_size], all 0 before. Value: bytes that are used, up to share_size.
+     */
+    size_t (*share_with)(void *context, uint32_t vertex, uint32_t neighbour, const void *state, size_t size,
+                         void *shared);
 };
 
 /* A random number that depends on nothing but its arguments: 64 bits, each 0 or 1 as often. Steps that take

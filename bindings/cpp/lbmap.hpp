@@ -152,6 +152,10 @@ struct callbacks {
     std::function<void(const lbmap_peer &)> peer_up;
     std::function<void(std::uint32_t host)> peer_down;
     std::function<void(std::uint32_t host, bytes)> message;
+    /* It may call map::send. */
+    std::function<void(std::uint32_t to, std::uint32_t from, std::uint32_t tag, bytes)> deliver;
+    std::function<void(std::uint32_t vertex, std::uint32_t host)> vertex_moved;
+    bool send_kept = false; /* messages wait for checkpoints */
 };
 
 /* The payload of a vertex, for a checkpoint or a change. */
@@ -225,6 +229,9 @@ class map
         c.peer_up = next->calls.peer_up ? serving::on_peer_up : nullptr;
         c.peer_down = next->calls.peer_down ? serving::on_peer_down : nullptr;
         c.message = next->calls.message ? serving::on_message : nullptr;
+        c.deliver = next->calls.deliver ? serving::on_deliver : nullptr;
+        c.vertex_moved = next->calls.vertex_moved ? serving::on_vertex_moved : nullptr;
+        c.send_kept = next->calls.send_kept;
         check(lbmap_serve(get(), &c));
         serving_ = std::move(next);
     }
@@ -272,6 +279,15 @@ class map
     void post(std::uint32_t to, bytes b)
     {
         check(lbmap_post(get(), to, b.data(), b.size()));
+    }
+    /* To a vertex, from one that is held. Returns false when too much of it has not arrived yet: dispatch and
+     * checkpoint, and try again. */
+    bool send(std::uint32_t from, std::uint32_t to, std::uint32_t tag, bytes b)
+    {
+        const lbmap_error code = lbmap_send(get(), from, to, tag, b.data(), b.size());
+        if (code != LBMAP_E_BUSY)
+            check(code);
+        return code == LBMAP_OK;
     }
     void finish()
     {
@@ -362,6 +378,15 @@ class map
         static void on_message(void *context, std::uint32_t host, const void *b, std::size_t n)
         {
             call(context, [&](serving &s) { s.calls.message(host, {b, n}); });
+        }
+        static void on_deliver(void *context, std::uint32_t to, std::uint32_t from, std::uint32_t tag,
+                               const void *b, std::size_t n)
+        {
+            call(context, [&](serving &s) { s.calls.deliver(to, from, tag, {b, n}); });
+        }
+        static void on_vertex_moved(void *context, std::uint32_t v, std::uint32_t host)
+        {
+            call(context, [&](serving &s) { s.calls.vertex_moved(v, host); });
         }
     };
 

@@ -156,6 +156,9 @@ template <class State> class steps
     std::function<std::size_t(std::uint32_t vertex, const State &)> length; /* may be empty, as those below */
     std::function<double(std::uint32_t vertex)> load;
     std::function<void(std::uint32_t vertex, const State &)> result;
+    /* What one neighbour sees of a state: a State of which so many bytes are used. */
+    std::function<std::size_t(std::uint32_t vertex, std::uint32_t neighbour, const State &, State &seen)>
+        share_with;
     std::function<void(std::uint64_t step)> stable;
 
     explicit steps(std::string job_name = "", std::uint64_t how_many = 0)
@@ -181,6 +184,8 @@ template <class State> class steps
         c.length = length ? running::on_length : nullptr;
         c.load = load ? running::on_load : nullptr;
         c.result = result ? running::on_result : nullptr;
+        c.share_size = share_with ? sizeof(State) : 0;
+        c.share_with = share_with ? running::on_share_with : nullptr;
         c.stable = stable ? running::on_stable : nullptr;
         c.stop = &now.stop;
         const lbmap_error code = ::lbmap_steps(&c, message, sizeof message);
@@ -224,6 +229,16 @@ template <class State> class steps
                 n = p.length(vertex, *static_cast<const State *>(state));
                 if (n > sizeof(State))
                     throw std::length_error("lbm::steps: a state is longer than its type");
+            });
+            return std::min(n, sizeof(State));
+        }
+        static std::size_t on_share_with(void *context, std::uint32_t vertex, std::uint32_t other,
+                                         const void *state, std::size_t, void *seen)
+        {
+            std::size_t n = 0;
+            call(context, [&](steps &p) {
+                n = p.share_with(vertex, other, *static_cast<const State *>(state),
+                                 *static_cast<State *>(seen));
             });
             return std::min(n, sizeof(State));
         }

@@ -20,6 +20,7 @@ module lbmap
     integer(c_int), parameter, public :: LBMAP_WORK = 0, LBMAP_STOP = 1, LBMAP_LOST = 2 ! lbmap_lease_valid
     integer(c_int32_t), parameter, public :: LBMAP_NOWHERE = -1 ! UINT32_MAX
     integer, parameter, public :: LBMAP_PAYLOAD_MAX = 67108864, LBMAP_NOTE_MAX = 256, LBMAP_MESSAGE_MAX = 1048576
+    integer, parameter, public :: LBMAP_SEND_MAX = 65536, LBMAP_MAIL_MAX = 131072, LBMAP_PARTNERS_MAX = 2048
 
     ! ---- structs of lbmap.h --------------------------------------------------------------------------------
 
@@ -45,7 +46,9 @@ module lbmap
         type(c_ptr) :: context = c_null_ptr
         type(c_funptr) :: acquire = c_null_funptr, release = c_null_funptr, revoked = c_null_funptr
         type(c_funptr) :: edges = c_null_funptr, peer_up = c_null_funptr, peer_down = c_null_funptr
-        type(c_funptr) :: message = c_null_funptr
+        type(c_funptr) :: message = c_null_funptr, deliver = c_null_funptr
+        integer(c_int) :: send_kept = 0
+        type(c_funptr) :: vertex_moved = c_null_funptr
     end type
     type, bind(c), public :: lbmap_state
         integer(c_int32_t) :: vertex
@@ -272,6 +275,13 @@ module lbmap
             integer(c_size_t), value :: n
             integer(c_int) :: error
         end function
+        function lbmap_send(map, from, to, tag, bytes, n) result(error) bind(c)
+            import :: c_ptr, c_int, c_size_t, c_int32_t
+            type(c_ptr), value :: map, bytes
+            integer(c_int32_t), value :: from, to, tag
+            integer(c_size_t), value :: n
+            integer(c_int) :: error
+        end function
         function lbmap_finish(map) result(error) bind(c)
             import :: c_ptr, c_int
             type(c_ptr), value :: map
@@ -329,7 +339,7 @@ module lbmap
     public :: lbmap_strerror, lbmap_open, lbmap_close, lbmap_message, lbmap_set_timeout, lbmap_attach, lbmap_host, &
         lbmap_vertices, lbmap_owned, lbmap_locate, lbmap_serve, lbmap_dispatch, lbmap_fd, lbmap_events, &
         lbmap_lease_valid, lbmap_checkpoint, lbmap_report_load, lbmap_set_load, lbmap_publish, lbmap_post, &
-        lbmap_finish, lbmap_new_vertices, lbmap_change, lbmap_count, lbmap_follow_counts, lbmap_free
+        lbmap_send, lbmap_finish, lbmap_new_vertices, lbmap_change, lbmap_count, lbmap_follow_counts, lbmap_free
     public :: lbmap_c_text, lbmap_f_text, lbmap_version, lbmap_steps
 
 contains

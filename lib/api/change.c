@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "api/call.h"
+#include "api/send.h"
 #include "api/serve.h"
 #include "base/mem.h"
 #include "lbmap.h"
@@ -71,17 +72,17 @@ columns_free(struct columns *c)
 }
 
 static enum lbm_err
-add_vertex(struct columns *c, const struct lbmap_vertex_change *v)
+add_vertex(struct columns *c, const struct lbmap_vertex_change *v, const struct lbmap_payload *payload)
 {
-    size_t len = v->payload.bytes != NULL ? v->payload.len : 0;
+    size_t len = payload->bytes != NULL ? payload->len : 0;
     enum lbm_err err = lbm_vec_push(&c->vertex, v->vertex);
     err |= lbm_vec_push(&c->token, v->token);
     err |= lbm_vec_push(&c->near, v->token == 0 ? v->near : v->vertex);
     err |= lbm_vec_push(&c->work, v->work);
     err |= lbm_vec_push(&c->removed, v->removed != 0);
-    err |= lbm_vec_push(&c->keeps, v->payload.bytes == NULL);
+    err |= lbm_vec_push(&c->keeps, payload->bytes == NULL);
     err |= lbm_vec_push(&c->len, (uint32_t)len);
-    lbm_buf_put(&c->payload, v->payload.bytes, len);
+    lbm_buf_put(&c->payload, payload->bytes, len);
     return c->payload.failed ? LBM_E_NOMEM : err;
 }
 
@@ -140,11 +141,13 @@ lbmap_change(struct lbmap *map, const struct lbmap_vertex_change *vertices, size
                                               "%zu vertices and %zu edges: at most %d and %d at once", n, m,
                                               LBM_CHANGE_RECORDS_MAX, LBM_ROWS_MAX);
     for (size_t i = 0; i < n && err == LBM_OK; i++) {
+        struct lbmap_payload payload = vertices[i].payload;
         if (vertices[i].payload.bytes != NULL && vertices[i].payload.len > LBM_PAYLOAD_MAX)
             err = lbm_api_fail(map, LBM_E_RANGE,
                                "vertex %u: in a change a payload has up to %d bytes; checkpoint it",
                                vertices[i].vertex, LBMAP_CHANGE_PAYLOAD_MAX);
-        else if (add_vertex(&columns, &vertices[i]) != LBM_OK)
+        else if ((err = lbm_send_pack_change(map, &vertices[i], &payload)) == LBM_OK &&
+                 add_vertex(&columns, &vertices[i], &payload) != LBM_OK)
             err = lbm_api_fail(map, LBM_E_NOMEM, "no memory for a change of %zu vertices", n);
     }
     for (size_t i = 0; i < m && err == LBM_OK; i++)
@@ -161,6 +164,8 @@ lbmap_change(struct lbmap *map, const struct lbmap_vertex_change *vertices, size
     for (size_t i = 0; i < n && err == LBM_OK; i++)
         if (vertices[i].removed)
             lbm_api_serve_forget(map, vertices[i].vertex, vertices[i].token);
+        else if (vertices[i].token != 0 && vertices[i].payload.bytes != NULL)
+            lbm_send_kept(map->service, vertices[i].vertex);
     columns_free(&columns);
     return (enum lbmap_error)err;
 }

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "api/send.h"
 #include "api/serve.h"
 
 _Static_assert(LBMAP_NOTE_MAX == LBM_NOTE_BYTES_MAX, "the daemon takes as much");
@@ -104,5 +105,8 @@ lbmap_post(struct lbmap *map, uint32_t host, const void *bytes, size_t n)
         return (enum lbmap_error)lbm_api_fail(
             map, LBM_E_RANGE, "host %u, %zu bytes: hosts are below %d, a message has 1 to %d bytes", host, n,
             LBM_HOSTS_MAX, LBMAP_MESSAGE_MAX);
+    if (lbm_send_is_reserved(map->service, bytes, n))
+        return (enum lbmap_error)lbm_api_fail(map, LBM_E_RANGE,
+                                              "a message begins as those that the library sends itself");
     return (enum lbmap_error)lbm_api_peers_post(map, &host, &len, 1, bytes, n);
 }

@@ -15,6 +15,7 @@
 
 #include "api/call.h"
 #include "api/payloads.h"
+#include "api/send.h"
 #include "api/service.h"
 #include "base/check.h"
 #include "lbmap.h"
@@ -58,6 +59,7 @@ revoke_from(struct lbm_service *s, size_t n)
     while (s->held.n > n) {
         struct held last = s->held.at[s->held.n - 1];
         forget(s, (uint32_t)s->held.n - 1);
+        lbm_send_lost(s, last.vertex);
         s->callbacks.revoked(s->callbacks.context, last.vertex, last.token);
     }
 }
@@ -86,6 +88,7 @@ lbm_api_serve_end(struct lbmap *map)
     lbm_returns_free(&s->with_payload);
     lbm_returns_free(&s->bare);
     lbm_vec_free(&s->edges);
+    lbm_letters_free(s->mail);
     free(s);
 }
 
@@ -162,7 +165,8 @@ send_attach(struct lbmap *map)
         }
         attach.job = map->job;
         attach.n_vertex = attach.n_token = s->held.n;
-        attach.edges = s->callbacks.edges != NULL;
+        attach.edges = s->callbacks.edges != NULL || s->mail != NULL;
+        attach.moves = s->callbacks.vertex_moved != NULL;
         attach.blobs = 1;
         attach.vertex = vertex;
         attach.token = token;
@@ -239,7 +243,9 @@ lbmap_serve(struct lbmap *map, const struct lbmap_callbacks *callbacks)
     memcpy(&map->service->callbacks, callbacks,
            callbacks->size < sizeof *callbacks ? callbacks->size : sizeof *callbacks);
     map->service->page.fd = -1;
-    err = attach(map);
+    err = lbm_send_begin(map);
+    if (err == LBM_OK)
+        err = attach(map);
     if (err != LBM_OK)
         lbm_api_serve_end(map);
     return (enum lbmap_error)err;
@@ -260,7 +266,12 @@ acquire_one(struct lbm_service *s, uint32_t vertex, uint64_t token, struct lbmap
         return;
     }
     s->held.at[s->held.n++] = held;
-    s->callbacks.acquire(s->callbacks.context, vertex, token, &payload);
+    if (lbm_send_acquired(s, vertex, token, &payload) == LBM_OK) {
+        s->callbacks.acquire(s->callbacks.context, vertex, token, &payload);
+        return;
+    }
+    forget(s, (uint32_t)s->held.n - 1);
+    s->short_of_memory = 1;
 }
 
 /* A vertex whose payload is read first. If that cannot be, the daemon goes on to count it as held, or gives
@@ -288,7 +299,8 @@ static void
 tell_edges(struct lbm_service *s, const Lbm__Neighbours *of)
 {
     size_t at = 0;
-    for (size_t i = 0; i < of->n_vertex && s->callbacks.edges != NULL; at += of->degree[i++]) {
+    for (size_t i = 0; i < of->n_vertex && (s->callbacks.edges != NULL || s->mail != NULL);
+         at += of->degree[i++]) {
         if (find(s, of->vertex[i], of->token[i]) == LBM_NONE)
             continue;
         s->edges.n = 0;
@@ -300,7 +312,9 @@ tell_edges(struct lbm_service *s, const Lbm__Neighbours *of)
                 return;
             }
         }
-        s->callbacks.edges(s->callbacks.context, of->vertex[i], of->token[i], s->edges.at, s->edges.n);
+        lbm_send_neighbours(s, s->edges.at, s->edges.n);
+        if (s->callbacks.edges != NULL)
+            s->callbacks.edges(s->callbacks.context, of->vertex[i], of->token[i], s->edges.at, s->edges.n);
     }
 }
 
@@ -338,6 +352,8 @@ release(struct lbmap *map, const Lbm__Release *release)
         if (at != LBM_NONE) {
             forget(s, at);
             s->callbacks.release(s->callbacks.context, release->vertex[i], release->token[i], &payload);
+            if (lbm_send_released(s, release->vertex[i], &payload) != LBM_OK)
+                s->short_of_memory = 1;
         }
         int kept = payload.bytes == NULL || payload.len > LBM_BLOB_BYTES_MAX;
         if (payload.bytes != NULL && kept) {
@@ -376,7 +392,7 @@ handle_pushed(struct lbmap *map)
         else if (chunk->what_case == LBM__RESPONSE__WHAT_NEIGHBOURS)
             tell_edges(s, chunk->neighbours);
         else
-            lbm_api_peers_take(&s->callbacks, chunk);
+            lbm_send_heard(map, chunk);
     }
     if (err == LBM_OK)
         err = find_refusal(map); /* it may have come while payloads were read */
@@ -456,6 +472,7 @@ lbmap_dispatch(struct lbmap *map, unsigned timeout_ms)
             err = handle_pushed(map);
         if (err != LBM_OK)
             return end_with(map, err);
+        size_t n_delivered = readable ? lbm_send_turn(map) : 0;
         if (s->short_of_memory)
             return start_over(map);
         if (s->unread != LBM_OK) {
@@ -463,12 +480,14 @@ lbmap_dispatch(struct lbmap *map, unsigned timeout_ms)
             s->unread = LBM_OK;
             return (enum lbmap_error)err;
         }
+        if (s->mail != NULL && s->mail->refused != LBMAP_NOWHERE)
+            return (enum lbmap_error)lbm_send_refusal(map);
         if (s->too_long) {
             s->too_long = 0;
             return LBMAP_E_RANGE;
         }
         int64_t left_ms = end_ms - lbm_api_now_ms();
-        left_ms = left_ms < 0 || n_pushed != 0 ? 0 : left_ms < LOOK_MS ? left_ms : LOOK_MS;
+        left_ms = left_ms < 0 || n_pushed + n_delivered != 0 ? 0 : left_ms < LOOK_MS ? left_ms : LOOK_MS;
         wait_for_daemon(map, left_ms);
         if (left_ms == 0 && (s->pushed.n == 0 || !readable))
             return LBMAP_OK;
@@ -506,8 +525,10 @@ void
 lbm_api_serve_forget(struct lbmap *map, uint32_t vertex, uint64_t token)
 {
     uint32_t at = find(map->service, vertex, token);
-    if (at != LBM_NONE)
-        forget(map->service, at);
+    if (at == LBM_NONE)
+        return;
+    forget(map->service, at);
+    lbm_send_removed(map->service, vertex);
 }
 
 void
@@ -557,15 +578,19 @@ lbmap_checkpoint(struct lbmap *map, const struct lbmap_state *states, size_t n)
         if (states[i].payload.len > LBM_BLOB_BYTES_MAX)
             return (enum lbmap_error)lbm_api_fail(map, LBM_E_RANGE, "vertex %u: a payload has up to %d bytes",
                                                   states[i].vertex, LBMAP_PAYLOAD_MAX);
+    size_t n_kept = 0;
     for (size_t i = 0; err == LBM_OK && i < n; i++) {
+        struct lbmap_payload payload = states[i].payload;
         if (find(s, states[i].vertex, states[i].token) == LBM_NONE)
             err = lbm_api_fail(map, LBM_E_STATE, "vertex %u is not held", states[i].vertex);
-        else
-            err = lbm_returns_add(map, &kept, states[i].vertex, states[i].token, &states[i].payload);
+        else if ((err = lbm_send_pack(map, states[i].vertex, &payload)) == LBM_OK)
+            err = lbm_returns_add(map, &kept, states[i].vertex, states[i].token, &payload);
         if (err == LBM_E_NOMEM)
             err = lbm_api_fail(map, LBM_E_NOMEM, "no memory for %zu payloads", n);
         if (err == LBM_OK && (lbm_returns_are_many(&kept) || i + 1 == n))
             err = send_checkpoint(map, &kept);
+        for (; err == LBM_OK && kept.vertex.n == 0 && n_kept <= i; n_kept++)
+            lbm_send_kept(s, states[n_kept].vertex);
     }
     lbm_returns_free(&kept);
     return (enum lbmap_error)err;

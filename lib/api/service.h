@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-3.0-or-later */
-/* What a handle that serves a job remembers. Only serve.c and lease.c include this. */
+/* What a handle that serves a job remembers. Only serve.c, lease.c, send.c and letters_*.c include this. */
 #ifndef LBM_API_SERVICE_H
 #define LBM_API_SERVICE_H
 
 #include "api/call.h"
+#include "api/letters.h"
 #include "api/page.h"
 #include "api/peers.h"
 #include "api/returns.h"
@@ -34,6 +35,7 @@ struct lbm_service {
     struct lbm_returns with_payload, bare; /* of the dispatch in flight */
     LBM_VEC(struct lbmap_edge) edges;      /* of the vertex that is told of */
     struct lbm_note note;                  /* that is published */
+    struct lbm_letters *mail;              /* NULL: the program has neither `deliver` nor `vertex_moved` */
 };
 
 /* Look at all that there is to see: the page, the clock, the connection. Something is served. */

@@ -57,8 +57,10 @@ make_next(struct lbm_steps *steps, const struct lbm_line *line)
     const struct lbm_state *own = lbm_line_get(line, at);
     struct lbm_state *state =
         lbm_state_new(NULL, program->state_size, program->state_size, program->share_size);
+    size_t each = 0;
+    uint8_t *room = lbm_export_room(steps, line, &each);
     steps->views.n = 0;
-    if (state == NULL || lbm_vec_reserve(&steps->views, line->edges.n) != LBM_OK) {
+    if (state == NULL || room == NULL || lbm_vec_reserve(&steps->views, line->edges.n) != LBM_OK) {
         free(state);
         return NULL;
     }
@@ -66,8 +68,9 @@ make_next(struct lbm_steps *steps, const struct lbm_line *line)
         const struct lbm_edge *edge = &line->edges.at[i];
         const struct lbm_state *other = lbm_line_get(edge->to, at);
         LBM_ASSERT(other != NULL);
-        steps->views.at[steps->views.n++] = (struct lbmap_neighbour){
-            edge->to->vertex, edge->weight, other->bytes + other->shared_at, other->shared_len};
+        struct lbmap_neighbour view = {edge->to->vertex, edge->weight, NULL, 0};
+        view.state = lbm_export_view(steps, edge->to, other, line->vertex, room + i * each, &view.size);
+        steps->views.at[steps->views.n++] = view;
     }
     struct lbmap_step step = {line->vertex,   at,   own->bytes, own->len, steps->views.at,
                               steps->views.n, NULL, 0};
@@ -115,7 +118,7 @@ work(struct lbm_steps *steps)
             /* it may have left and come back since */
             size_t have = 0;
             for (size_t i = 0; i < line->edges.n; i++)
-                have += lbm_line_get(line->edges.at[i].to, lbm_line_step(line)) != NULL;
+                have += lbm_export_has(line->edges.at[i].to, lbm_line_step(line), line->vertex);
             line->have = have;
             if (have == line->edges.n && !lbm_steps_is_done(steps, line) && line->n <= steps->window &&
                 lbm_reduce_is_there(steps, lbm_line_step(line)))
@@ -264,6 +267,25 @@ check_values(struct lbm_steps *steps)
             (unsigned long long)steps->periods + 1, p->value_size, LBMAP_STEPS_BYTES_MAX);
 }
 
+/* What neighbours see. */
+static void
+check_shared(struct lbm_steps *steps)
+{
+    struct lbmap_steps *p = &steps->program;
+    size_t most = p->share_with != NULL ? LBMAP_STEPS_BYTES_MAX / 2 : LBMAP_STEPS_BYTES_MAX;
+    if (p->share != NULL && p->share_with != NULL)
+        lbm_steps_fail(steps, LBMAP_E_RANGE,
+                       "share and share_with are given: only one says what neighbours see");
+    else if ((p->share_size != 0) != (p->share != NULL || p->share_with != NULL) || p->share_size > most)
+        lbm_steps_fail(steps, LBMAP_E_RANGE,
+                       "share_size is %zu: with share or share_with it is 1 to %zu, without them 0",
+                       p->share_size, most);
+    if (p->share_with == NULL)
+        return;
+    steps->export_size = p->share_size;
+    p->share_size = 0; /* states have no room for it */
+}
+
 static void
 check(struct lbm_steps *steps, const struct lbmap_steps *program)
 {
@@ -282,10 +304,7 @@ check(struct lbm_steps *steps, const struct lbmap_steps *program)
     else if (program->keep > most)
         lbm_steps_fail(steps, LBMAP_E_RANGE, "keep is %u: with states of %zu bytes it is %u at most",
                        program->keep, program->state_size, (unsigned)most);
-    if ((steps->program.share_size != 0) != (steps->program.share != NULL) ||
-        steps->program.share_size > LBMAP_STEPS_BYTES_MAX)
-        lbm_steps_fail(steps, LBMAP_E_RANGE, "share_size is %zu: with share it is 1 to %d, without it 0",
-                       steps->program.share_size, LBMAP_STEPS_BYTES_MAX);
+    check_shared(steps);
     if (steps->program.keep == 0)
         steps->program.keep = most < KEEP_DEFAULT ? (uint32_t)most : KEEP_DEFAULT;
     steps->window = 3 * (uint64_t)steps->program.keep + 1;
@@ -313,6 +332,8 @@ clean(struct lbm_steps *steps)
     lbm_vec_free(&steps->fresh);
     lbm_vec_free(&steps->out);
     lbm_vec_free(&steps->views);
+    lbm_buf_free(&steps->parts);
+    lbm_buf_free(&steps->room);
     lbm_vec_free(&steps->peers);
     lbm_vec_free(&steps->payloads);
     lbm_idmap_free(&steps->at);

@@ -19,6 +19,7 @@
 struct lbm_state {
     size_t len;
     size_t shared_at, shared_len; /* what neighbours see, in `bytes`; of another host's that is all */
+    int is_parts;                 /* what single neighbours see, steps_export.c: of another host's */
     _Alignas(16) uint8_t bytes[];
 };
 
@@ -77,6 +78,9 @@ struct lbm_steps {
     LBM_VEC(struct lbm_outbox) out;
     struct lbm_buf nowhere; /* failed: takes what is for nobody */
     LBM_VEC(struct lbmap_neighbour) views;
+    size_t export_size;               /* of what single neighbours see, 0: all see the same */
+    struct lbm_buf parts;             /* steps_export.c: that are being written, */
+    struct lbm_buf room;              /* and that own lines see in a step */
     LBM_VEC(uint32_t) peers;          /* hosts that have a program, ascending */
     LBM_VEC(struct lbm_buf) payloads; /* of the dispatch in progress */
     int64_t keep_ms;                  /* since when something is due for a checkpoint; 0: nothing */
@@ -126,6 +130,7 @@ enum lbm_err lbm_line_push(struct lbm_line *line, struct lbm_state *state) LBM_M
 /* A state of len bytes, with room for room, and for what it shares if that is not all; neighbours see all of
  * it until lbm_steps_share. NULL: memory is short. */
 struct lbm_state *lbm_state_new(const void *bytes, size_t len, size_t room, size_t share_size);
+void lbm_line_replace(struct lbm_line *line, uint64_t step, struct lbm_state *state); /* one that it has */
 /* The payload of an own line; with contributions, if value_size is not 0. Errors: buf->failed. */
 void lbm_line_pack(const struct lbm_line *line, size_t value_size, struct lbm_buf *buf);
 /* Errors: LBM_E_CORRUPT, LBM_E_NOMEM; the line is empty then. */
@@ -146,6 +151,7 @@ enum lbm_row {
     LBM_ROW_WHOLE = 8,       /* 0, step, value: of the job */
     LBM_ROW_WANT_WHOLE = 9,  /* 0, step: that one, from the collector */
     LBM_ROW_WANT_PARTS = 10, /* 0, step: the collector lacks some */
+    LBM_ROW_EXPORT = 11,     /* vertex, step, durable, len, bytes: what neighbours see, steps_export.c */
 };
 
 void lbm_mail_state(struct lbm_steps *steps, uint32_t host, const struct lbm_line *line, uint64_t step);
@@ -161,6 +167,23 @@ void lbm_mail_got(struct lbm_steps *steps, uint32_t host, uint32_t vertex);
 void lbm_mail_flush(struct lbm_steps *steps);
 /* A message from another program: bytes that make no sense are dropped. */
 void lbm_mail_take(struct lbm_steps *steps, uint32_t host, const uint8_t *bytes, size_t n);
+
+/* ---- steps_export.c: programs with `share_with` ---- */
+
+/* Nonzero if the state of another line after that step is here, as far as `user` sees it. */
+int lbm_export_has(const struct lbm_line *of, uint64_t step, uint32_t user);
+/* What `user` sees of a state. In: room [export_size] aligned, for what is made here. Out: *size. */
+const void *lbm_export_view(struct lbm_steps *steps, const struct lbm_line *of, const struct lbm_state *state,
+                            uint32_t user, void *room, size_t *size);
+/* Room for what the neighbours of a line see of theirs, `each` bytes apart. NULL: memory is short. */
+uint8_t *lbm_export_room(struct lbm_steps *steps, const struct lbm_line *line, size_t *each);
+/* Write into steps->parts what neighbours at that host see of an own line's state, from its edge *at on, as
+ * much as a row should have. Out: *at, the next edge. Returns 0 if there is nothing left. */
+int lbm_export_pack(struct lbm_steps *steps, const struct lbm_line *line, uint64_t step, uint32_t host,
+                    size_t *at);
+/* Parts have come: of the next state of a line, or of one of which others are here. */
+void lbm_export_heard(struct lbm_steps *steps, uint32_t host, uint32_t vertex, uint64_t step,
+                      uint64_t durable, const uint8_t *bytes, size_t n);
 
 /* ---- steps_vertices.c ---- */
 

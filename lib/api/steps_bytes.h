@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-3.0-or-later */
-/* Numbers in messages and payloads of lbmap_steps: little-endian, the same on every machine. */
+/* Numbers in messages and payloads of lbmap_steps and lbmap_send: little-endian, the same on every machine.
+ */
 #ifndef LBM_API_STEPS_BYTES_H
 #define LBM_API_STEPS_BYTES_H
 

@@ -96,6 +96,14 @@ lbm_line_push(struct lbm_line *line, struct lbm_state *state)
     return LBM_OK;
 }
 
+void
+lbm_line_replace(struct lbm_line *line, uint64_t step, struct lbm_state *state)
+{
+    LBM_ASSERT(lbm_line_get(line, step) != NULL);
+    free(*slot(line, step));
+    *slot(line, step) = state;
+}
+
 struct lbm_state *
 lbm_state_new(const void *bytes, size_t len, size_t room, size_t share_size)
 {

@@ -61,9 +61,27 @@ put_shared(struct lbm_buf *buf, const struct lbm_state *state)
         lbm_buf_put(buf, state->bytes + state->shared_at, state->shared_len);
 }
 
+/* What neighbours at that host see of it, in as many rows as that takes. */
+static void
+mail_parts(struct lbm_steps *steps, uint32_t host, const struct lbm_line *line, uint64_t step)
+{
+    for (size_t at = 0; lbm_export_pack(steps, line, step, host, &at);) {
+        struct lbm_buf *buf = open_box(steps, host);
+        put_head(buf, LBM_ROW_EXPORT, line->vertex);
+        lbm_put64(buf, step);
+        lbm_put64(buf, line->durable);
+        lbm_put32(buf, (uint32_t)steps->parts.len);
+        lbm_buf_put(buf, steps->parts.at, steps->parts.len);
+    }
+}
+
 void
 lbm_mail_state(struct lbm_steps *steps, uint32_t host, const struct lbm_line *line, uint64_t step)
 {
+    if (steps->program.share_with != NULL) {
+        mail_parts(steps, host, line, step);
+        return;
+    }
     struct lbm_buf *buf = open_box(steps, host);
     put_head(buf, LBM_ROW_STATE, line->vertex);
     lbm_put64(buf, step);
@@ -199,6 +217,13 @@ take_row(struct lbm_steps *steps, uint32_t host, struct lbm_reader *reader)
         if (!get_state(reader, share_size != 0 ? share_size : steps->program.state_size, &state))
             return 0;
         lbm_steps_heard(steps, host, vertex, step, durable, state);
+    } else if (kind == LBM_ROW_EXPORT) {
+        uint64_t step = lbm_get64(reader), durable = lbm_get64(reader);
+        uint32_t len = lbm_get32(reader);
+        const uint8_t *bytes = lbm_get_bytes(reader, len);
+        if (bytes == NULL || steps->program.share_with == NULL)
+            return 0;
+        lbm_export_heard(steps, host, vertex, step, durable, bytes, len);
     } else if (kind == LBM_ROW_WANT) {
         uint64_t durable = lbm_get64(reader);
         uint32_t other = lbm_get32(reader);

@@ -63,7 +63,9 @@ lbm_steps_heard(struct lbm_steps *steps, uint32_t host, uint32_t vertex, uint64_
 static void
 ask(struct lbm_steps *steps, uint32_t host, const struct lbm_line *line, const struct lbm_line *of)
 {
-    lbm_mail_want(steps, host, line, of->vertex, lbm_line_next(of));
+    /* parts for others may be here already, but none for this line */
+    uint64_t from = steps->program.share_with != NULL ? lbm_line_step(line) : lbm_line_next(of);
+    lbm_mail_want(steps, host, line, of->vertex, from);
 }
 
 void
@@ -80,7 +82,7 @@ lbm_steps_wanted(struct lbm_steps *steps, uint32_t host, uint32_t vertex, uint64
         asker->host = host;
         lbm_steps_set_durable(steps, asker, durable);
         if (is_new && line->has_edges && line->have < line->edges.n &&
-            lbm_line_get(asker, lbm_line_step(line)) == NULL)
+            !lbm_export_has(asker, lbm_line_step(line), line->vertex))
             ask(steps, host, line, asker);
     }
     if (from < line->lo)
@@ -158,7 +160,7 @@ lbm_steps_look(struct lbm_steps *steps, int64_t now_ms)
             continue;
         for (size_t k = 0; k < line->edges.n; k++) {
             struct lbm_line *of = line->edges.at[k].to;
-            int is_missing = lbm_line_get(of, lbm_line_step(line)) == NULL;
+            int is_missing = !lbm_export_has(of, lbm_line_step(line), line->vertex);
             int holds_up = line->n > steps->window && of->durable <= line->lo;
             if (of->token == 0 && (is_missing || holds_up))
                 ask_again(steps, line, of, now_ms);

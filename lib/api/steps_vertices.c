@@ -31,7 +31,7 @@ lbm_steps_count(struct lbm_steps *steps, struct lbm_line *line)
 {
     line->have = 0;
     for (size_t i = 0; i < line->edges.n; i++)
-        line->have += lbm_line_get(line->edges.at[i].to, lbm_line_step(line)) != NULL;
+        line->have += lbm_export_has(line->edges.at[i].to, lbm_line_step(line), line->vertex);
     lbm_steps_consider(steps, line);
 }
 
@@ -44,7 +44,7 @@ lbm_steps_grown(struct lbm_steps *steps, struct lbm_line *line)
     line->asked_ms = 0;
     for (size_t i = 0; i < line->used.n; i++) {
         struct lbm_line *user = line->used.at[i];
-        if (lbm_line_step(user) == step) {
+        if (lbm_line_step(user) == step && lbm_export_has(line, step, user->vertex)) {
             user->have++;
             lbm_steps_consider(steps, user);
         }

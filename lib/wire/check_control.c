@@ -101,6 +101,7 @@ static const struct lbm_wire_rule attach_request_rules[] = {
     {"token", SAME("vertex"), EPOCH},
     {"edges", FLAG},
     {"blobs", FLAG},
+    {"moves", FLAG},
 };
 static const struct lbm_wire_table attach_request_table =
     TABLE(attach_request_rules, lbm__attach_request__descriptor);

@@ -35,7 +35,8 @@ struct program {
     lbm::map map;
     std::map<uint32_t, uint64_t> held;
     std::map<uint32_t, size_t> degree;
-    std::map<uint32_t, std::string> heard; /* from the host */
+    std::map<uint32_t, std::string> heard;     /* from the host */
+    std::map<uint32_t, std::string> delivered; /* to the vertex */
     std::map<uint32_t, std::string> peers;
     std::map<uint32_t, uint32_t> resumed; /* payloads of vertices */
     bool throws = false;
@@ -65,6 +66,12 @@ struct program {
             peers[peer.host] = lbm::bytes(peer.note, peer.note_len).text();
         };
         calls.message = [this](uint32_t from, lbm::bytes text) { heard[from] = text.text(); };
+        calls.deliver = [this](uint32_t to, uint32_t from, uint32_t tag, lbm::bytes text) {
+            if (delivered[to].empty() && tag == 3)
+                map.send(to, from, tag + 1, text);
+            delivered[to] = text.text();
+        };
+        calls.vertex_moved = [](uint32_t, uint32_t) {};
         map.serve(std::move(calls));
     }
 };
@@ -125,6 +132,14 @@ test_handles(const std::string &job, const std::vector<std::string> &sockets)
     all[1].map.post(all[0].map.host(), std::string("hello"));
     dispatch_all(all, [&] { return !all[0].heard.empty(); });
     expect(all[0].heard[all[1].map.host()] == "hello", "a message");
+
+    const uint32_t from = all[1].held.begin()->first, to = all[0].held.begin()->first;
+    expect(all[1].map.send(from, to, 3, std::string("there and back")), "a message to a vertex is sent");
+    dispatch_all(all, [&] { return !all[1].delivered[from].empty(); });
+    expect(all[0].delivered[to] == "there and back", "it is there");
+    expect(all[1].delivered[from] == "there and back", "and back");
+    expect(code_of([&] { all[1].map.send(to, from, 3, std::string("x")); }) == LBMAP_E_STATE,
+           "not its vertex");
 
     std::vector<uint32_t> numbers; /* payloads */
     std::vector<lbmap_state> states;

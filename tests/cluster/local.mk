@@ -1,10 +1,10 @@
 # tests/cluster
 # Real daemons on this machine: sixteen at most. How long a script measures is in its environment.
-check_PROGRAMS += docs/examples/crowd docs/examples/heat docs/examples/owned docs/examples/steps \
+check_PROGRAMS += docs/examples/amr docs/examples/crowd docs/examples/heat docs/examples/owned docs/examples/steps \
 	docs/examples/wator tests/cluster/drifter \
 	tests/cluster/crowd_alone tests/cluster/heat_alone tests/cluster/heat_paced tests/cluster/linker \
-	tests/cluster/poster tests/cluster/refiner tests/cluster/talker tests/cluster/worker
-cluster_scripts = tests/cluster/adapt.sh tests/cluster/api.sh tests/cluster/approve.sh \
+	tests/cluster/poster tests/cluster/refiner tests/cluster/sender tests/cluster/talker tests/cluster/worker
+cluster_scripts = tests/cluster/adapt.sh tests/cluster/amr.sh tests/cluster/api.sh tests/cluster/approve.sh \
 	tests/cluster/authority.sh tests/cluster/backup.sh tests/cluster/bindings.sh tests/cluster/blob_files.sh \
 	tests/cluster/chaos.sh \
 	tests/cluster/cluster.sh tests/cluster/copies.sh tests/cluster/crash.sh tests/cluster/crowd.sh \
@@ -13,9 +13,10 @@ cluster_scripts = tests/cluster/adapt.sh tests/cluster/api.sh tests/cluster/appr
 	tests/cluster/kth.sh tests/cluster/leader.sh tests/cluster/leaver.sh tests/cluster/links.sh \
 	tests/cluster/load.sh tests/cluster/maintain.sh tests/cluster/members.sh tests/cluster/mpirun.sh \
 	tests/cluster/own_files.sh tests/cluster/owners_check.sh tests/cluster/parallel.sh \
-	tests/cluster/places.sh tests/cluster/promote.sh tests/cluster/python.sh tests/cluster/reach.sh \
+	tests/cluster/particles.sh tests/cluster/places.sh tests/cluster/promote.sh tests/cluster/python.sh tests/cluster/reach.sh \
 	tests/cluster/remote.sh tests/cluster/renew.sh tests/cluster/rights.sh tests/cluster/rogue.sh \
-	tests/cluster/rtt.sh tests/cluster/run.sh tests/cluster/run_users.sh tests/cluster/slow.sh \
+	tests/cluster/rtt.sh tests/cluster/run.sh tests/cluster/run_users.sh tests/cluster/send.sh \
+	tests/cluster/slow.sh \
 	tests/cluster/talk.sh tests/cluster/thinning.sh tests/cluster/throttle.sh tests/cluster/tls.sh \
 	tests/cluster/tls_refused.sh tests/cluster/tokens.sh tests/cluster/trace.sh tests/cluster/truth.sh \
 	tests/cluster/wator.sh
@@ -44,6 +45,8 @@ tests_cluster_linker_SOURCES = tests/cluster/linker.c tests/cluster/serving.c te
 tests_cluster_linker_LDADD = liblbmap.la
 tests_cluster_talker_SOURCES = tests/cluster/talker.c tests/cluster/serving.c tests/cluster/serving.h
 tests_cluster_talker_LDADD = liblbmap.la
+docs_examples_amr_SOURCES = docs/examples/amr.c
+docs_examples_amr_LDADD = liblbmap.la
 docs_examples_crowd_SOURCES = docs/examples/crowd.c
 docs_examples_crowd_LDADD = liblbmap.la
 tests_cluster_crowd_alone_SOURCES = tests/cluster/crowd_alone.c tests/cluster/alone.h
@@ -56,6 +59,8 @@ tests_cluster_heat_paced_SOURCES = tests/cluster/heat_paced.c
 tests_cluster_heat_paced_LDADD = liblbmap.la
 tests_cluster_poster_SOURCES = tests/cluster/poster.c tests/cluster/serving.c tests/cluster/serving.h
 tests_cluster_poster_LDADD = liblbmap.la
+tests_cluster_sender_SOURCES = tests/cluster/sender.c tests/cluster/serving.c tests/cluster/serving.h
+tests_cluster_sender_LDADD = liblbmap.la
 docs_examples_owned_SOURCES = docs/examples/owned.c
 docs_examples_owned_LDADD = liblbmap.la
 docs_examples_wator_SOURCES = docs/examples/wator.c

@@ -137,7 +137,7 @@ give(struct lbm_node *node, struct application *application)
         vertex->running = vertex->epoch;
         vertex->edges_due = 0; /* all of them are told here */
         if (application->wants_edges)
-            lbm_application_neighbours_add(node, &grant.neighbours, vertex);
+            lbm_application_neighbours_add(node, &grant.neighbours, job, vertex);
         size_t bytes =
             32 * grant.vertex.n + grant.payload.len + lbm_application_neighbours_bytes(&grant.neighbours);
         if (bytes <= LBM_BATCH_BYTES_MAX)
@@ -294,6 +294,8 @@ lbm_application_timer(struct lbm_node *node)
             give(node, &node->applications.at[i]);
     for (size_t i = 0; i < node->applications.n && node->failed == LBM_OK; i++) {
         struct job *job = lbm_local_job(node, node->applications.at[i].job);
+        if (job != NULL)
+            lbm_application_neighbours_moved(node, &node->applications.at[i], job);
         if (job != NULL && job->edges_due.n != 0)
             lbm_application_neighbours_timer(node, &node->applications.at[i], job);
     }
@@ -310,6 +312,8 @@ lbm_application_deadline(const struct lbm_node *node)
         const struct job *job = lbm_local_job(node, node->applications.at[i].job);
         if (job != NULL && job->edges_due.n != 0)
             return node->now_us;
+        if (job != NULL && application->wants_moves && application->moves != job->shard.version)
+            when = application->moves_us < when ? application->moves_us : when;
     }
     for (size_t i = 0; i < node->jobs.n; i++)
         for (size_t k = 0; k < node->jobs.at[i]->releasing.n; k++) {
@@ -385,6 +389,7 @@ lbm_application_attach(struct lbm_node *node, uint64_t client, uint64_t request,
                                       .has_had = is_back,
                                       .is_back = is_back,
                                       .wants_edges = attach->edges,
+                                      .wants_moves = attach->edges && attach->moves,
                                       .reads_blobs = attach->blobs != 0};
     if (lbm_vec_push(&node->applications, application) != LBM_OK) {
         lbm_core_fail(node, LBM_E_NOMEM);
@@ -515,6 +520,8 @@ lbm_application_checkpoint(struct lbm_node *node, uint64_t client, uint64_t requ
     struct checkpoint waiting = {client, request, node->replication.seq};
     if (lbm_vec_push(&node->checkpoints, waiting) != LBM_OK)
         lbm_core_fail(node, LBM_E_NOMEM);
+    else if (waiting.seq <= node->replication.acked)
+        lbm_application_changes_acked(node); /* all is as it was: the backup has nothing more to say */
 }
 
 /* The backup gets the changes after `after` up to `seq` without what later changes, up to `last`, have

@@ -15,15 +15,20 @@ struct neighbours {
 
 /* The application that works on the vertex, if one does, has yet to hear of its edges. */
 enum lbm_err lbm_application_neighbours_changed(struct job *job, struct lbm_vertex *vertex) LBM_MUST_CHECK;
-/* Append a vertex and its edges to a list. Effect on shortage of memory: lbm_core_fail. */
-void lbm_application_neighbours_add(struct lbm_node *node, struct neighbours *list,
-                                    const struct lbm_vertex *vertex);
+/* Append a vertex and its edges to a list; the record's hints where their other ends are become what is told.
+ * Effect on shortage of memory: lbm_core_fail. */
+void lbm_application_neighbours_add(struct lbm_node *node, struct neighbours *list, const struct job *job,
+                                    struct lbm_vertex *vertex);
 /* Returns the bytes that the list takes in a message, at most. */
 size_t lbm_application_neighbours_bytes(const struct neighbours *list);
 /* Returns the list as a message that borrows it. */
 Lbm__Neighbours lbm_application_neighbours_message(const struct neighbours *list);
 /* Free what a list holds. */
 void lbm_application_neighbours_free(struct neighbours *list);
+/* Have the application hear of the edges of its vertices whose other ends are at another host than it was
+ * told, if it wants that: a few times a second at most. */
+void lbm_application_neighbours_moved(struct lbm_node *node, struct application *application,
+                                      struct job *job);
 /* Send the application the edges of its vertices that changed in this step. */
 void lbm_application_neighbours_timer(struct lbm_node *node, const struct application *application,
                                       struct job *job);

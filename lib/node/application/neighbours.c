@@ -8,6 +8,8 @@
 #include "node/application/guest.h"
 #include "node/core/core.h"
 
+enum { MOVES_US = 100000 }; /* between looks at where neighbours are */
+
 enum lbm_err
 lbm_application_neighbours_changed(struct job *job, struct lbm_vertex *vertex)
 {
@@ -17,14 +19,23 @@ lbm_application_neighbours_changed(struct job *job, struct lbm_vertex *vertex)
     return lbm_vec_push(&job->edges_due, (uint32_t)(vertex - job->shard.vertices.at));
 }
 
+/* Where the other end of an edge is: what the shard knows is newer than the record's hint. */
+static uint32_t
+where(const struct job *job, const struct lbm_half *half)
+{
+    uint32_t host = lbm_shard_where(&job->shard, half->to);
+    return host != LBM_NONE ? host : half->host;
+}
+
 void
-lbm_application_neighbours_add(struct lbm_node *node, struct neighbours *list,
-                               const struct lbm_vertex *vertex)
+lbm_application_neighbours_add(struct lbm_node *node, struct neighbours *list, const struct job *job,
+                               struct lbm_vertex *vertex)
 {
     enum lbm_err err = lbm_vec_push(&list->vertex, vertex->id);
     err |= lbm_vec_push(&list->token, vertex->epoch);
     err |= lbm_vec_push(&list->degree, vertex->degree);
     for (uint32_t k = 0; k < vertex->degree; k++) {
+        vertex->half[k].host = where(job, &vertex->half[k]);
         err |= lbm_vec_push(&list->neighbour, vertex->half[k].to);
         err |= lbm_vec_push(&list->weight, vertex->half[k].weight);
         err |= lbm_vec_push(&list->host, vertex->half[k].host);
@@ -89,10 +100,28 @@ lbm_application_neighbours_timer(struct lbm_node *node, const struct application
         int is_due = vertex->edges_due && vertex->running != 0 && application->wants_edges;
         vertex->edges_due = 0;
         if (is_due)
-            lbm_application_neighbours_add(node, &list, vertex);
+            lbm_application_neighbours_add(node, &list, job, vertex);
         if (lbm_application_neighbours_bytes(&list) > LBM_BATCH_BYTES_MAX)
             send(node, application, &list);
     }
     job->edges_due.n = 0;
     send(node, application, &list);
+}
+
+void
+lbm_application_neighbours_moved(struct lbm_node *node, struct application *application, struct job *job)
+{
+    if (!application->wants_moves || application->moves == job->shard.version ||
+        node->now_us < application->moves_us)
+        return;
+    application->moves = job->shard.version;
+    application->moves_us = node->now_us + MOVES_US;
+    for (size_t i = 0; i < job->shard.vertices.n; i++) {
+        struct lbm_vertex *vertex = &job->shard.vertices.at[i];
+        int has_moved = 0;
+        for (uint32_t k = 0; k < vertex->degree && vertex->running != 0 && !has_moved; k++)
+            has_moved = where(job, &vertex->half[k]) != vertex->half[k].host;
+        if (has_moved && lbm_application_neighbours_changed(job, vertex) != LBM_OK)
+            lbm_core_fail(node, LBM_E_NOMEM);
+    }
 }

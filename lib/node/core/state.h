@@ -158,7 +158,10 @@ struct application {
     int64_t again_us; /* it gets no more before that, or before it has read all */
     int has_had;      /* it was given vertices, or came back with some */
     int is_back;      /* with vertices from the life before */
-    int wants_edges;  /* it wants to hear of edges of its vertices */
+    int wants_edges;  /* it wants to hear of edges of its vertices, */
+    int wants_moves;  /* and where their other ends are now */
+    uint64_t moves;   /* version of the shard when that was looked at, */
+    int64_t moves_us; /* and when it is looked at again */
     int reads_blobs;  /* it understands that a payload is a blob */
     int was_told;     /* that it is not given vertices, since it does not */
     int publishes;    /* it has published, and hears of others that serve the job */

@@ -80,11 +80,19 @@ answer_attach(struct daemon *daemon, int fd, const Lbm__Request *request)
 }
 
 static void
+keep_payload(struct daemon *daemon, const ProtobufCBinaryData *payload)
+{
+    daemon->payload.len = 0;
+    lbm_buf_put(&daemon->payload, payload->data, payload->len);
+}
+
+static void
 answer_checkpoint(struct daemon *daemon, int fd, const Lbm__Request *request)
 {
     const Lbm__CheckpointRequest *c = request->checkpoint;
     list(daemon->kept, &daemon->n_kept, c->vertex, c->token, c->n_vertex, c->payload_len, c->n_payload_len,
          &c->payload);
+    keep_payload(daemon, &c->payload);
     daemon->unanswered[daemon->n_unanswered++ % DAEMON_LISTED] = request->id;
     if (daemon->late_answers != 0) {
         daemon->late_answers--;
@@ -181,6 +189,7 @@ answer(struct daemon *daemon, int fd, const Lbm__Request *request)
         list(daemon->released, &daemon->n_released, request->released->vertex, request->released->token,
              request->released->n_vertex, request->released->payload_len, request->released->n_payload_len,
              &request->released->payload);
+        keep_payload(daemon, &request->released->payload);
         daemon->n_blobs += count_blobs(request->released->n_blob, request->released->blob);
         daemon->released_term = request->released->term;
         daemon->n_returned += request->released->n_vertex;
@@ -212,6 +221,7 @@ answer(struct daemon *daemon, int fd, const Lbm__Request *request)
         break;
     case LBM__REQUEST__WHAT_POST: /* a post is not answered */
         daemon->n_posted += request->post->n_host;
+        lbm_buf_put(&daemon->posted, request->post->data.data, request->post->data.len);
         break;
     default:
         abort();
@@ -312,9 +322,16 @@ void
 daemon_push_acquire(struct daemon *daemon, uint64_t term, uint32_t vertex, uint64_t token,
                     const char *payload)
 {
+    daemon_push_given(daemon, term, vertex, token, payload, strlen(payload));
+}
+
+void
+daemon_push_given(struct daemon *daemon, uint64_t term, uint32_t vertex, uint64_t token, const void *payload,
+                  size_t n)
+{
     Lbm__Acquire acquire = LBM__ACQUIRE__INIT;
     Lbm__Response response = LBM__RESPONSE__INIT;
-    uint32_t len = (uint32_t)strlen(payload);
+    uint32_t len = (uint32_t)n;
     acquire.n_vertex = acquire.n_token = acquire.n_payload_len = 1;
     acquire.vertex = &vertex;
     acquire.token = &token;
@@ -386,6 +403,13 @@ daemon_push_release(struct daemon *daemon, uint32_t vertex, uint64_t token)
 void
 daemon_push_neighbours(struct daemon *daemon, uint32_t vertex, uint64_t token, uint32_t other)
 {
+    daemon_push_neighbour_at(daemon, vertex, token, other, LBM_NONE);
+}
+
+void
+daemon_push_neighbour_at(struct daemon *daemon, uint32_t vertex, uint64_t token, uint32_t other,
+                         uint32_t host)
+{
     Lbm__Neighbours neighbours = LBM__NEIGHBOURS__INIT;
     Lbm__Response response = LBM__RESPONSE__INIT;
     uint32_t degree = other != LBM_NONE, weight = 3;
@@ -396,6 +420,8 @@ daemon_push_neighbours(struct daemon *daemon, uint32_t vertex, uint64_t token, u
     neighbours.n_neighbour = neighbours.n_weight = degree;
     neighbours.neighbour = &other;
     neighbours.weight = &weight;
+    neighbours.n_host = host != LBM_NONE ? degree : 0;
+    neighbours.host = &host;
     response.what_case = LBM__RESPONSE__WHAT_NEIGHBOURS;
     response.neighbours = &neighbours;
     push(daemon, &response);
@@ -425,10 +451,16 @@ daemon_push_place(struct daemon *daemon, uint32_t host, uint32_t present, uint32
 void
 daemon_push_posted(struct daemon *daemon, uint32_t host, const char *text)
 {
+    daemon_push_bytes(daemon, host, text, strlen(text));
+}
+
+void
+daemon_push_bytes(struct daemon *daemon, uint32_t host, const void *bytes, size_t n)
+{
     Lbm__Posted posted = LBM__POSTED__INIT;
     Lbm__Response response = LBM__RESPONSE__INIT;
     posted.host = host;
-    posted.data = (ProtobufCBinaryData){strlen(text), (uint8_t *)(uintptr_t)text};
+    posted.data = (ProtobufCBinaryData){n, (uint8_t *)(uintptr_t)bytes};
     response.what_case = LBM__RESPONSE__WHAT_POSTED;
     response.posted = &posted;
     push(daemon, &response);

@@ -35,6 +35,8 @@ struct daemon {
     char note[32]; /* published last, */
     uint32_t finished;
     size_t n_published, n_posted;
+    struct lbm_buf posted;  /* all that was posted, one after the other, */
+    struct lbm_buf payload; /* and the payloads of the last checkpoint or release */
     uint64_t released_term; /* of the last ones */
     size_t n_returned;      /* of released, all */
     enum lbm_err refusal;   /* of attach */
@@ -60,6 +62,8 @@ void daemon_die(struct daemon *daemon);
 void daemon_respond(int fd, uint64_t id, int last, Lbm__Response *response);
 void daemon_push_acquire(struct daemon *daemon, uint64_t term, uint32_t vertex, uint64_t token,
                          const char *payload);
+void daemon_push_given(struct daemon *daemon, uint64_t term, uint32_t vertex, uint64_t token,
+                       const void *payload, size_t n);
 /* The payload is the large one that was brought last. */
 void daemon_push_acquire_large(struct daemon *daemon, uint64_t term, uint32_t vertex, uint64_t token);
 /* n vertices from the first one on, with token 1 and without payloads. */
@@ -67,9 +71,13 @@ void daemon_push_acquires(struct daemon *daemon, uint64_t term, uint32_t first, 
 void daemon_push_release(struct daemon *daemon, uint32_t vertex, uint64_t token);
 /* The vertex has one edge, of weight 3; LBM_NONE: none. */
 void daemon_push_neighbours(struct daemon *daemon, uint32_t vertex, uint64_t token, uint32_t other);
+/* The same, and where its other end is. */
+void daemon_push_neighbour_at(struct daemon *daemon, uint32_t vertex, uint64_t token, uint32_t other,
+                              uint32_t host);
 
 /* A program at that host is there, or not; it has posted. */
 void daemon_push_place(struct daemon *daemon, uint32_t host, uint32_t present, uint32_t finished);
 void daemon_push_posted(struct daemon *daemon, uint32_t host, const char *text);
+void daemon_push_bytes(struct daemon *daemon, uint32_t host, const void *bytes, size_t n);
 
 #endif

@@ -171,6 +171,8 @@ tear_down(void **state)
     if (scene->daemon.page != NULL)
         daemon_die(&scene->daemon);
     lbm_buf_free(&scene->told);
+    lbm_buf_free(&scene->daemon.posted);
+    lbm_buf_free(&scene->daemon.payload);
     unlink(scene->daemon.path);
     unlink(scene->daemon.page_path);
     rmdir(scene->daemon.directory);

@@ -1,5 +1,6 @@
 # tests/unit/node
-unit_node_short_tests = tests/unit/node/test_admin tests/unit/node/test_blobs tests/unit/node/test_copies \
+unit_node_short_tests = tests/unit/node/test_admin tests/unit/node/test_blobs tests/unit/node/test_checkpoint \
+	tests/unit/node/test_copies \
 	tests/unit/node/test_cut \
 	tests/unit/node/test_diffuse tests/unit/node/test_ensemble tests/unit/node/test_evictions \
 	tests/unit/node/test_ghosts tests/unit/node/test_handoff tests/unit/node/test_history \
@@ -39,6 +40,10 @@ tests_unit_node_test_evictions_SOURCES = tests/unit/node/test_evictions.c tests/
 	tests/unit/node/cluster_fixture.h
 tests_unit_node_test_evictions_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
 tests_unit_node_test_evictions_LDADD = $(tests_unit_node_test_node_LDADD)
+tests_unit_node_test_checkpoint_SOURCES = tests/unit/node/test_checkpoint.c tests/unit/node/cluster_fixture.c \
+	tests/unit/node/cluster_fixture.h
+tests_unit_node_test_checkpoint_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
+tests_unit_node_test_checkpoint_LDADD = $(tests_unit_node_test_node_LDADD)
 tests_unit_node_test_rights_SOURCES = tests/unit/node/test_rights.c tests/unit/node/cluster_fixture.c \
 	tests/unit/node/cluster_fixture.h
 tests_unit_node_test_rights_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
@@ -154,6 +159,7 @@ $(tests_unit_node_test_view_OBJECTS) $(tests_unit_node_test_view_sites_OBJECTS) 
 	$(tests_unit_node_test_view_snapshot_OBJECTS) $(tests_unit_node_test_shard_OBJECTS) \
 	$(tests_unit_node_test_node_swarm_OBJECTS) $(tests_unit_node_test_handoff_OBJECTS) \
 	$(tests_unit_node_test_liar_OBJECTS) $(tests_unit_node_test_rights_OBJECTS) \
+	$(tests_unit_node_test_checkpoint_OBJECTS) \
 	$(tests_unit_node_test_evictions_OBJECTS) $(tests_unit_node_test_places_OBJECTS) \
 	$(tests_unit_node_test_programs_OBJECTS) \
 	$(tests_unit_node_test_rounds_OBJECTS) $(tests_unit_node_test_ghosts_OBJECTS) \
