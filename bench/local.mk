@@ -63,4 +63,4 @@ bench_kernel_LDADD = lib/embed/libembed.a lib/graph/libgraph.a lib/base/libbase.
 noinst_PROGRAMS += bench/store
 bench_store_SOURCES = bench/store.c
 bench_store_LDADD = lib/store/libstore.a lib/node/libnode.a lib/graph/libgraph.a lib/base/libbase.a \
-	$(graph_libs) $(SQLITE_LIBS) $(ZLIB_LIBS)
+	$(graph_libs) $(SQLITE_LIBS) $(NETTLE_LIBS) $(ZLIB_LIBS)

@@ -32,7 +32,7 @@ client_libs = client/libclient.a lib/draw/libdraw.a lib/threads/libthreads.a lib
 	lib/node/libnode.a lib/pki/libpki.a lib/wire/libwire.a lib/wire/libpb.a lib/file/libfile.a lib/map/libmap.a \
 	lib/embed/libembed.a lib/balance/libbalance.a lib/space/libspace.a lib/host/libhost.a \
 	lib/graph/libgraph.a lib/base/libbase.a $(CAIRO_LIBS) $(OPENSSL_LIBS) $(JANSSON_LIBS) $(host_libs) $(QHULL_LIBS) \
-	$(EXPAT_LIBS) $(PLANARITY_LIBS) $(ZLIB_LIBS) $(ARCHIVE_LIBS) $(PROTOBUF_LIBS) -lm
+	$(EXPAT_LIBS) $(PLANARITY_LIBS) $(NETTLE_LIBS) $(ZLIB_LIBS) $(ARCHIVE_LIBS) $(PROTOBUF_LIBS) -lm
 bin_PROGRAMS += client/lbctl
 client_lbctl_SOURCES = client/main.c
 client_lbctl_CFLAGS = $(client_cflags)

@@ -188,7 +188,10 @@ const struct lbm_command lbm_command_log = {
     .help =
         "show prints entries in words; those behind a snapshot are gone. promote gives the order of the log "
         "to the asked host, when the host that has it is lost or is to be taken down: all members must "
-        "answer, unless --force is given. A cluster whose log is in etcd needs no promotion. "
+        "answer, unless --force is given. A cluster whose log is in an ensemble of etcd needs "
+        "--force, which is refused as long as the ensemble answers: it takes the log from an ensemble most "
+        "of "
+        "whose members are lost for good. "
         "move puts the log into an ensemble of etcd, or gives the order of it to the asked host, while jobs "
         "run; "
         "the log then stays there.",

@@ -136,7 +136,10 @@ add_log(json_t *object, const Lbm__StatusReply *s)
     else if (has_leader)
         lbm_buf_printf(&line, "etcd on hosts %s; host %u leads", text, s->ensemble_leader);
     else
-        lbm_buf_printf(&line, "etcd on hosts %s; no leader is known", text);
+        lbm_buf_printf(&line, "etcd on hosts %s; no leader is known%s", text,
+                       s->n_ensemble_answers == 0
+                           ? ": if most of them are lost for good, lbctl log promote --force"
+                           : "");
     if (s->log_external && s->n_ensemble_answers < s->n_ensemble)
         lbm_buf_printf(&line, "; %zu of %zu answer", s->n_ensemble_answers, s->n_ensemble);
     if (s->log_is_older)

@@ -30,7 +30,7 @@ daemon_lbmapd_LDADD = daemon/libdaemon.a lib/file/libfile.a lib/threads/libthrea
 	lib/node/libnode.a lib/map/libmap.a lib/embed/libembed.a lib/balance/libbalance.a lib/space/libspace.a \
 	lib/host/libhost.a lib/graph/libgraph.a lib/wire/libwire.a lib/wire/libpb.a lib/base/libbase.a \
 	$(CURL_LIBS) $(JANSSON_LIBS) $(EVENT_SSL_LIBS) $(EVENT_LIBS) $(OPENSSL_LIBS) $(CONFIG_LIBS) $(SQLITE_LIBS) \
-	$(ZLIB_LIBS) $(ARCHIVE_LIBS) \
+	$(NETTLE_LIBS) $(ZLIB_LIBS) $(ARCHIVE_LIBS) \
 	$(PROTOBUF_LIBS) $(host_libs) $(QHULL_LIBS) $(EXPAT_LIBS) $(PLANARITY_LIBS) $(SYSTEMD_LIBS) $(SECCOMP_LIBS) -lm
 # The example never replaces a configuration: it is installed next to it.
 lbmapconfdir = $(sysconfdir)/lbmap

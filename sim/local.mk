@@ -7,15 +7,16 @@ sim_libsim_a_SOURCES = sim/check/check.h sim/check/check_ends.c sim/check/check_
 	sim/model/applications.c sim/model/clients.c sim/model/clock.c sim/model/clock.h sim/model/cluster.c \
 	sim/model/cluster.h sim/model/disk.c sim/model/disk.h sim/model/disk_image.c sim/model/ensemble.c sim/model/forge.c \
 	sim/model/hash.h sim/model/interceptors.c sim/model/lie.c sim/model/internal.h sim/model/log.c sim/model/machine.c \
-	sim/model/network.c sim/model/payloads.c sim/model/positions.c sim/model/positions.h sim/model/queue.c sim/model/refine.c sim/model/rest.c \
+	sim/model/network.c sim/model/payloads.c sim/model/positions.c sim/model/positions.h sim/model/queue.c \
+	sim/model/refine.c sim/model/rest.c \
 	sim/model/rollout.c \
 	sim/model/rows.c sim/model/script.c sim/model/script.h sim/model/storage.c sim/model/summaries.c sim/model/timers.c \
 	sim/model/timers.h sim/model/trace.c sim/model/work.c
-sim_cflags = $(AM_CFLAGS) $(PROTOBUF_CFLAGS)
+sim_cflags = $(AM_CFLAGS) $(PROTOBUF_CFLAGS) $(NETTLE_CFLAGS)
 sim_libsim_a_CFLAGS = $(sim_cflags)
 node_libs = lib/node/libnode.a lib/map/libmap.a lib/embed/libembed.a lib/balance/libbalance.a \
 	lib/space/libspace.a lib/host/libhost.a lib/graph/libgraph.a lib/wire/libwire.a lib/wire/libpb.a \
-	lib/base/libbase.a $(PROTOBUF_LIBS) $(host_libs) $(QHULL_LIBS) $(EXPAT_LIBS) $(PLANARITY_LIBS) -lm
+	lib/base/libbase.a $(PROTOBUF_LIBS) $(NETTLE_LIBS) $(host_libs) $(QHULL_LIBS) $(EXPAT_LIBS) $(PLANARITY_LIBS) -lm
 # Load policies from the command line (lbsim balance, lbsim advise).
 noinst_LIBRARIES += sim/libbalancing.a
 sim_libbalancing_a_SOURCES = sim/balance/advise.c sim/balance/balance.c sim/balance/links.c \

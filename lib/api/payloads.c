@@ -3,12 +3,11 @@
 
 #include "api/payloads.h"
 
+#include <nettle/sha2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-#include "base/sha256.h"
 
 enum {
     WINDOW = 4,               /* pieces that the daemon has not stored, or we have not read */
@@ -53,12 +52,12 @@ put_piece(struct lbmap *map, Lbm__BlobPut *put, const struct lbmap_payload *payl
 enum lbm_err
 lbm_api_payload_put(struct lbmap *map, const struct lbmap_payload *payload, uint8_t words[LBM_API_BLOB_WORDS])
 {
-    struct lbm_sha256 sha;
-    lbm_sha256_init(&sha);
-    lbm_sha256_add(&sha, payload->bytes, payload->len);
+    struct sha256_ctx sha;
+    sha256_init(&sha);
+    sha256_update(&sha, payload->len, payload->bytes);
     for (size_t i = 0; i < 8; i++)
         words[i] = (uint8_t)((uint64_t)payload->len >> (8 * i));
-    lbm_sha256_end(&sha, words + 8);
+    sha256_digest(&sha, LBM_SHA256_BYTES, words + 8);
     Lbm__BlobPut put;
     lbm__blob_put__init(&put);
     put.digest = (ProtobufCBinaryData){LBM_SHA256_BYTES, words + 8};
@@ -140,11 +139,11 @@ lbm_api_payload_get(struct lbmap *map, const char *job, uint32_t host, const uin
     enum lbm_err err = LBM_OK;
     while (err == LBM_OK && reading.got < reading.len)
         err = get_some(map, &read, &reading);
-    struct lbm_sha256 sha;
+    struct sha256_ctx sha;
     uint8_t digest[LBM_SHA256_BYTES];
-    lbm_sha256_init(&sha);
-    lbm_sha256_add(&sha, reading.bytes, reading.got);
-    lbm_sha256_end(&sha, digest);
+    sha256_init(&sha);
+    sha256_update(&sha, reading.got, reading.bytes);
+    sha256_digest(&sha, LBM_SHA256_BYTES, digest);
     if (err == LBM_OK && memcmp(digest, words + 8, sizeof digest) != 0)
         err = lbm_api_fail(map, LBM_E_CORRUPT, "a payload of %zu bytes is damaged", reading.len);
     if (err != LBM_OK) {

@@ -45,7 +45,8 @@
 #define LBM_ADDRESS_MAX 255                           /* host:port, a DNS name */
 #define LBM_PAYLOAD_MAX (1u << 18) /* of an application, in a record: some still fit one batch */
 #define LBM_BLOB_BYTES_MAX                                                                                   \
-    (64u << 20) /* of a payload that is kept in pieces: a program's state of a whole mesh */
+    (64u << 20)             /* of a payload that is kept in pieces: a program's state of a whole mesh */
+#define LBM_SHA256_BYTES 32 /* FIPS 180-4: the name of a blob */
 #define LBM_BLOB_PIECE_MAX (1u << 18) /* bytes of a piece: a few of them fit a frame, and a loop's turn */
 #define LBM_BLOB_PIECES_ASKED_MAX 8   /* at a time */
 #define LBM_LEASE_US 8000000          /* what a backup grants at a time (protocol.md section 5) */

@@ -74,7 +74,8 @@ apply_taken_over(struct lbm_store *store, const struct lbm_persist_op *op, struc
 static enum lbm_err
 apply_term(struct lbm_store *store, const struct lbm_persist_op *op, struct lbm_diag *diag)
 {
-    const uint64_t columns[2] = {op->as.term.term, op->as.term.leader};
+    uint64_t ago = op->as.term.forced != 0 ? op->as.term.term - op->as.term.forced + 1 : 0;
+    const uint64_t columns[2] = {op->as.term.term, ago << 32 | op->as.term.leader};
     return lbm_store_exec_checked(store, LBM_SQL_TERM_PUT, columns, 2, diag);
 }
 
@@ -101,6 +102,10 @@ apply_reset(struct lbm_store *store, const struct lbm_persist_op *op, struct lbm
                                           "DELETE FROM job",    "DELETE FROM progress"};
     for (size_t i = 0; err == LBM_OK && i < sizeof emptied / sizeof *emptied; i++)
         err = lbm_store_exec(store->db, emptied[i], NULL, store->path, diag);
+    if (err == LBM_OK && op->as.reset.has_no_log)
+        err = lbm_store_exec(store->db, "DELETE FROM log", NULL, store->path, diag);
+    if (err == LBM_OK && op->as.reset.has_no_log)
+        err = lbm_store_exec(store->db, "DELETE FROM snapshot", NULL, store->path, diag);
     self[0] = (uint64_t)cluster;
     self[1] = (uint64_t)host;
     store->seq = store->seq_new = 0;

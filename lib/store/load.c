@@ -64,6 +64,7 @@ take_term(const struct lbm_store *store, sqlite3_stmt *s, struct lbm_recovered *
         return lbm_store_damaged(store->path, diag, "damaged: the control log's term");
     out->term = columns[0];
     out->leader = (uint32_t)columns[1];
+    out->forced = columns[1] >> 32 != 0 ? columns[0] + 1 - (columns[1] >> 32) : 0;
     return LBM_OK;
 }
 

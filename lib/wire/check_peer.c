@@ -469,10 +469,11 @@ static const struct lbm_wire_rule snapshot_rules[] = {
 };
 const struct lbm_wire_table lbm_wire_snapshot_table = TABLE(snapshot_rules, lbm__snapshot__descriptor);
 
-static const struct lbm_wire_table log_fetch_table = TABLE_WITHOUT_RULES(lbm__log_fetch__descriptor);
+static const struct lbm_wire_rule log_fetch_rules[] = {{"diverged", FLAG}};
+static const struct lbm_wire_table log_fetch_table = TABLE(log_fetch_rules, lbm__log_fetch__descriptor);
 
 static const struct lbm_wire_rule log_entries_rules[] = {
-    {"command", UP_TO(LBM_ROWS_MAX), COMMAND}, {"diverged", FLAG}, {"leader", HOST_OR_NONE}};
+    {"command", UP_TO(LBM_ROWS_MAX), COMMAND}, {"diverged", FLAG}, {"leader", HOST_OR_NONE}, {"gone", FLAG}};
 static const struct lbm_wire_table log_entries_table = TABLE(log_entries_rules, lbm__log_entries__descriptor);
 
 static const struct lbm_wire_rule log_snapshot_rules[] = {
@@ -486,7 +487,8 @@ static const struct lbm_wire_table log_snapshot_table =
 
 static const struct lbm_wire_rule log_poll_rules[] = {{"promise", FLAG}, {"take", FLAG}};
 static const struct lbm_wire_table log_poll_table = TABLE(log_poll_rules, lbm__log_poll__descriptor);
-static const struct lbm_wire_rule log_position_rules[] = {{"leader", HOST_OR_NONE}, {"in_step", FLAG}};
+static const struct lbm_wire_rule log_position_rules[] = {
+    {"leader", HOST_OR_NONE}, {"in_step", FLAG}, {"etcd", FLAG}};
 static const struct lbm_wire_table log_position_table =
     TABLE(log_position_rules, lbm__log_position__descriptor);
 

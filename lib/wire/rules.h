@@ -6,7 +6,7 @@
 
 #include <float.h>
 
-#include "base/sha256.h"
+#include "base/limits.h"
 #include "wire/check.h"
 #include "wire/wire.h"
 

@@ -92,6 +92,7 @@ struct check {
     LBM_VEC(struct check_request) requests;
     int64_t lag_us;                                /* the most that messages have been late, in this run */
     int external;                                  /* no daemon orders the log */
+    uint32_t parted;                               /* 1 + a host whose log is not judged; 0: none */
     int view_changed;                              /* by the transaction at hand */
     LBM_VEC(struct lbm_recovered_takeover) merged; /* successors have what these had */
     uint64_t was_alone;                            /* bit per host: it had no backup once */

@@ -322,11 +322,17 @@ check_op(struct check *check, const struct disk *disk, const struct lbm_persist_
         learn_guest(check, op->job, op->as.guest.graph, op->as.guest.first, op->as.guest.whole);
         break;
     case LBM_PERSIST_LOG:
+        if (check->parted == disk->place + 1)
+            break;
         if (op->as.log.index > check->log.n) {
             read_entry(check, op);
             check->view_changed = 1;
         }
         check_entry(check, disk->place, op->as.log.index, op->as.log.command, op->as.log.len);
+        break;
+    case LBM_PERSIST_RESET:
+        if (op->as.reset.has_no_log && check->parted == disk->place + 1)
+            check->parted = 0;
         break;
     case LBM_PERSIST_JOB_DELETE:
         if ((guest = check_guest(check, op->job)) != NULL)

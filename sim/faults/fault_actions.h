@@ -64,6 +64,7 @@ void fault_rejoin(struct run *s, const struct fault *f);
 int fault_join(struct run *s, const struct fault *f);
 int fault_submit(struct run *s, const struct fault *f);
 int fault_cancel(struct run *s, const struct fault *f);
+int fault_ensemble_lost(struct run *s, const struct fault *f);
 int fault_promote(struct run *s, const struct fault *f);
 int fault_leash(struct run *s, const struct fault *f);
 void fault_unleash(struct run *s, const struct fault *f);

@@ -67,6 +67,7 @@ static const struct {
     [FAULT_SUBMIT] = {fault_submit, NULL},
     [FAULT_CANCEL] = {fault_cancel, NULL},
     [FAULT_PROMOTE] = {fault_promote, NULL},
+    [FAULT_ENSEMBLE_LOST] = {fault_ensemble_lost, NULL},
 };
 
 /* Faults in which others may evict a host that is there. */

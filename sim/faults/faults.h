@@ -20,7 +20,7 @@
     X(LAG, "lag", 4, 500, 8000, "what a host says to another, or to all, arrives seconds late")              \
     X(HOLD, "hold", 2, 500, 12000, "from some message on, what a host says to another waits")                \
     X(FORGE, "forge", 2, 0, 0, "a host says a number that nobody could have counted to")                     \
-    X(LIE, "lie", 2, 1000, 15000, "a member lies about its loads, epochs, place, others, the log or sums")  \
+    X(LIE, "lie", 2, 1000, 15000, "a member lies about its loads, epochs, place, others, the log or sums")   \
     X(PASS, "pass", 1, 0, 0, "what waits comes through")                                                     \
     X(FLAP, "flap", 2, 0, 0, "a link goes and comes several times")                                          \
     X(CRASH_BEFORE, "crash-before-commit", 4, 300, 9000, "a host crashes, nothing in progress is stored")    \
@@ -60,7 +60,8 @@
     X(SET, "set", 5, 0, 0, "a host gets another capacity, or a job other gates")                             \
     X(SUBMIT, "submit", 2, 0, 0, "a job is submitted")                                                       \
     X(CANCEL, "cancel", 1, 0, 0, "a job is cancelled")                                                       \
-    X(PROMOTE, "promote", 1, 0, 0, "another host is to order the control log")
+    X(PROMOTE, "promote", 1, 0, 0, "another host is to order the control log")                               \
+    X(ENSEMBLE_LOST, "ensemble-lost", 2, 0, 0, "most members of the ensemble lose what their etcd has")
 
 enum fault_kind {
 #define FAULT_ENUM(id, name, weight, least, most, text) FAULT_##id,

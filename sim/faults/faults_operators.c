@@ -211,6 +211,15 @@ fault_cancel(struct run *s, const struct fault *f)
     return 1;
 }
 
+/* What etcd alone has is lost with it, so that all hosts have the same entries; an operator sees to the rest.
+ */
+int
+fault_ensemble_lost(struct run *s, const struct fault *f)
+{
+    return cluster_log_is_managed(s->cluster) && cluster_log_is_everywhere(s->cluster) &&
+           cluster_lose_ensemble(s->cluster, f->a);
+}
+
 int
 fault_promote(struct run *s, const struct fault *f)
 {

@@ -223,8 +223,17 @@ void cluster_forge(struct cluster *cluster, uint32_t from, uint32_t to, uint32_t
 int cluster_log_is_external(const struct cluster *cluster);
 /* Nonzero if the control log is in an ensemble that daemons run. */
 int cluster_log_is_managed(const struct cluster *cluster);
+/* What that host puts into its log from here on is nobody else's, and not judged, until it archives its
+ * database. */
+void cluster_part_log(struct cluster *cluster, uint32_t host);
 /* Nonzero if a majority of that ensemble runs without this host; also if there is none. */
 int cluster_ensemble_survives(const struct cluster *cluster, uint32_t host);
+/* A majority of that ensemble, from the given member on, loses its data: nothing is ever ordered there again.
+ * Value: 0: it was so before. */
+int cluster_lose_ensemble(struct cluster *cluster, uint32_t from);
+/* Nonzero if that has happened, or too many members are on hosts that are dead or have no data yet, and no
+ * other ensemble was formed since. In: dead, by host. */
+int cluster_ensemble_is_lost(const struct cluster *cluster, const uint8_t *dead);
 /* Nonzero if every disk that has a part of the log has all of it. */
 int cluster_log_is_everywhere(const struct cluster *cluster);
 /* Entries that some disk has had. */

@@ -289,6 +289,13 @@ apply_reset(struct disk *disk, const struct lbm_persist_op *op)
     for (size_t i = 0; i < disk->jobs.n; i++)
         free(disk->jobs.at[i].command);
     disk->jobs.n = 0;
+    for (size_t i = 0; op->as.reset.has_no_log && i < disk->log.n; i++)
+        free(disk->log.at[i].command);
+    if (op->as.reset.has_no_log) {
+        disk->log.n = 0;
+        disk->snapshot_index = 0;
+        lbm_buf_free(&disk->snapshot);
+    }
     disk->incarnation = op->as.reset.incarnation;
     disk->seq = 0;
     return NULL;
@@ -320,6 +327,7 @@ apply_term(struct disk *disk, const struct lbm_persist_op *op)
         return "the term of the control log falls";
     disk->term = op->as.term.term;
     disk->leader = op->as.term.leader;
+    disk->forced = op->as.term.forced;
     return NULL;
 }
 

@@ -49,6 +49,7 @@ struct disk {
     uint32_t host;
     uint64_t term;
     uint32_t leader;
+    uint64_t forced;
     uint64_t snapshot_index;
     struct lbm_buf snapshot;
     LBM_VEC(struct lbm_recovered_entry) log;

@@ -45,6 +45,7 @@ disk_recover(const struct disk *disk, struct lbm_recovered *out)
                                   .seq = disk->seq,
                                   .term = disk->term,
                                   .leader = disk->leader,
+                                  .forced = disk->forced,
                                   .snapshot_index = disk->snapshot_index,
                                   .snapshot_len = disk->snapshot.len};
     if (disk->snapshot_index != 0)
@@ -98,6 +99,7 @@ disk_copy(const struct disk *from, struct disk *to)
                         .host = from->host,
                         .term = from->term,
                         .leader = from->leader,
+                        .forced = from->forced,
                         .snapshot_index = from->snapshot_index,
                         .watcher = from->watcher,
                         .watcher_arg = from->watcher_arg};

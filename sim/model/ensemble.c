@@ -55,6 +55,28 @@ cluster_ensemble_survives(const struct cluster *c, uint32_t host)
     return !c->check.external || c->log.listed.id == 0 || left > c->log.listed.n / 2;
 }
 
+int
+cluster_lose_ensemble(struct cluster *c, uint32_t from)
+{
+    uint32_t n = c->log.listed.n;
+    if (c->log.is_lost)
+        return 0;
+    for (uint32_t i = 0; i <= n / 2; i++)
+        c->log.has_begun[(from + i) % n] = 0;
+    c->log.is_lost = 1;
+    return 1;
+}
+
+int
+cluster_ensemble_is_lost(const struct cluster *c, const uint8_t *dead)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < c->log.listed.n; i++)
+        n += c->log.has_begun[i] && !dead[c->log.listed.member[i].host];
+    return cluster_log_is_managed(c) &&
+           (c->log.is_lost || (n <= c->log.listed.n / 2 && cluster_log_is_everywhere(c)));
+}
+
 static void
 form(struct cluster *c, const struct lbm_ensemble *is)
 {
@@ -68,6 +90,7 @@ form(struct cluster *c, const struct lbm_ensemble *is)
     c->log.entries.n = 0;
     c->log.first = 0;
     c->log.listed = *is;
+    c->log.is_lost = 0;
     memset(c->log.has_begun, 0, sizeof c->log.has_begun);
 }
 
@@ -130,7 +153,7 @@ happen_looked(struct cluster *c, const struct happen *happen)
     m->looks = 0;
     if (m->ensemble.id == 0 || m->ensemble.id != c->log.listed.id)
         return;
-    int may_begin = m->ensemble.moved == 0 || running(c) > c->log.listed.n / 2;
+    int may_begin = (m->ensemble.moved == 0 && !c->log.is_lost) || running(c) > c->log.listed.n / 2;
     if (self != NULL && is_listed(&c->log, self, &at) && may_begin && !c->log.has_begun[at]) {
         trace(c, happen->host, "its etcd begins");
         c->log.has_begun[at] = 1;

@@ -144,6 +144,7 @@ struct interceptor {
 struct model_log {
     LBM_VEC(struct lbm_bytes) entries; /* from first */
     uint64_t first;                    /* 0: of an ensemble, and not begun */
+    int is_lost;                       /* most of its members have lost their data */
     struct lbm_ensemble listed; /* of an ensemble that daemons run: its members, as they list them; or id 0 */
     int has_begun[LBM_ENSEMBLE_MAX]; /* each of them */
     struct lbm_bytes snapshot;       /* of everything before */

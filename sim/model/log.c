@@ -206,6 +206,12 @@ cluster_log_loses(struct cluster *c, double share)
     c->log.loses = share;
 }
 
+void
+cluster_part_log(struct cluster *c, uint32_t host)
+{
+    c->check.parted = host + 1;
+}
+
 int
 cluster_log_is_managed(const struct cluster *c)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Payloads of simulated applications: each is the number of its writing, so that an old one is known by it.
  * Some vertices have large ones, in runs that ask for that. */
+#include <nettle/sha2.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,11 +61,11 @@ parcel_add(struct cluster *c, uint32_t application, struct parcel *parcel, uint3
     int is_large = c->options.large && number != 0 && vertex % LARGE_ONE_IN == 0;
     size_t len = number == 0 ? 0 : payload_write(vertex, number, is_large ? LARGE_BYTES : SMALL_BYTES, bytes);
     if (is_large) {
-        struct lbm_sha256 sha;
+        struct sha256_ctx sha;
         struct lbm_blob_name name = {.len = len};
-        lbm_sha256_init(&sha);
-        lbm_sha256_add(&sha, bytes, len);
-        lbm_sha256_end(&sha, name.digest);
+        sha256_init(&sha);
+        sha256_update(&sha, len, bytes);
+        sha256_digest(&sha, LBM_SHA256_BYTES, name.digest);
         put(c, application, &name, bytes);
         lbm_blob_write_name(&name, words);
         len = sizeof words;

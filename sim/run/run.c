@@ -358,7 +358,11 @@ run_come_to_rest(struct run *s)
 void
 run_run(const struct run_options *options, struct run_result *result)
 {
-    struct run s = {.options = *options, .result = result, .promoted = LBM_NONE, .victims_backup = LBM_NONE};
+    struct run s = {.options = *options,
+                    .result = result,
+                    .promoted = LBM_NONE,
+                    .taker = LBM_NONE,
+                    .victims_backup = LBM_NONE};
     *result = (struct run_result){.seed = options->seed};
     begin(&s);
     running = &s;

@@ -51,6 +51,8 @@ struct run {
     int64_t asked_us;          /* when a host was told to order it for no such reason; 0: never */
     int64_t passed_over_us;    /* when an operator last looked whether a leader waits for the dead */
     int64_t promoted_us;       /* when an operator last tried to */
+    int64_t taken_us;          /* when an operator last had a host take the log from a lost ensemble */
+    uint32_t taker;            /* that host; LBM_NONE: none */
     uint32_t promoted;         /* and with whom; LBM_NONE: nobody */
     uint32_t victim, victims_backup; /* of a directed run */
     uint32_t other;                  /* somebody else; the same in all steps of a directed scenario */

@@ -76,7 +76,7 @@ draw_kinds(struct run *s)
     uint64_t kinds = 0;
     uint32_t share = 1 + lbm_rng_below(&s->rng, 8); /* of eight: some seeds know few faults, some all */
     for (uint32_t k = 0; k < FAULT_COUNT; k++)
-        if (lbm_rng_below(&s->rng, 8) < share)
+        if ((k != FAULT_ENSEMBLE_LOST || s->has_etcd) && lbm_rng_below(&s->rng, 8) < share)
             kinds |= UINT64_C(1) << k;
     return kinds & s->options.kinds;
 }

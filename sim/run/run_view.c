@@ -307,6 +307,25 @@ pass_over_the_dead(struct run *s)
             (void)ask_promote(s, p, 0, 1);
 }
 
+/* What an operator does when the ensemble is lost for good: have a host take the control log by force. While
+ * the one that was told first cannot be asked no other one is: it may have done so. */
+static void
+leave_lost_ensemble(struct run *s)
+{
+    if (!cluster_ensemble_is_lost(s->cluster, s->dead)) {
+        s->taker = LBM_NONE;
+        return;
+    }
+    if (cluster_now(s->cluster) < s->taken_us + PROMOTE_AGAIN_US)
+        return;
+    for (uint32_t p = 0; p < s->h.n && (s->taker == LBM_NONE || s->dead[s->taker]); p++)
+        if (can_be_asked(s, p) && run_is_active(s, p))
+            s->taker = p;
+    s->taken_us = cluster_now(s->cluster);
+    if (s->taker != LBM_NONE && can_be_asked(s, s->taker))
+        (void)ask_promote(s, s->taker, 0, 1);
+}
+
 /* What an operator does when who ordered the control log is lost, or somebody whose promise is waited for:
  * promote another host, until one says itself that it orders the log. Others name it as soon as they have
  * promised to follow it. While the one that was told last cannot be asked, it may be the one. */
@@ -315,6 +334,7 @@ run_find_head(struct run *s)
 {
     uint32_t at = LBM_NONE;
     pass_over_the_dead(s);
+    leave_lost_ensemble(s);
     s->headless &= !cluster_log_is_external(s->cluster); /* it has moved since */
     if (!s->headless || run_may_be_promoting(s) ||
         cluster_now(s->cluster) < s->promoted_us + PROMOTE_AGAIN_US ||

@@ -9,7 +9,7 @@ cluster_scripts = tests/cluster/adapt.sh tests/cluster/api.sh tests/cluster/appr
 	tests/cluster/chaos.sh \
 	tests/cluster/cluster.sh tests/cluster/copies.sh tests/cluster/crash.sh tests/cluster/crowd.sh \
 	tests/cluster/daemon.sh tests/cluster/diffuse.sh tests/cluster/disk.sh tests/cluster/enroll.sh \
-	tests/cluster/ensemble.sh tests/cluster/etcd.sh tests/cluster/explain.sh tests/cluster/heat.sh \
+	tests/cluster/ensemble.sh tests/cluster/ensemble_lost.sh tests/cluster/etcd.sh tests/cluster/explain.sh tests/cluster/heat.sh \
 	tests/cluster/kth.sh tests/cluster/leader.sh tests/cluster/leaver.sh tests/cluster/links.sh \
 	tests/cluster/load.sh tests/cluster/maintain.sh tests/cluster/members.sh tests/cluster/mpirun.sh \
 	tests/cluster/own_files.sh tests/cluster/owners_check.sh tests/cluster/parallel.sh \

@@ -17,7 +17,7 @@ fuzz_harnesses = tests/fuzz/harnesses.h tests/fuzz/read.h tests/fuzz/fuzz_enrol.
 fuzz_libs = sim/libexperiment.a lib/import/libimport.a lib/trace/libtrace.a daemon/libdaemon.a \
 	lib/pki/libpki.a lib/node/libnode.a \
 	lib/wire/libwire.a lib/wire/libpb.a lib/file/libfile.a lib/host/libhost.a \
-	lib/graph/libgraph.a lib/base/libbase.a $(graph_libs) $(host_libs) $(ZLIB_LIBS) $(ARCHIVE_LIBS) \
+	lib/graph/libgraph.a lib/base/libbase.a $(graph_libs) $(host_libs) $(NETTLE_LIBS) $(ZLIB_LIBS) $(ARCHIVE_LIBS) \
 	$(PROTOBUF_LIBS) $(JANSSON_LIBS) \
 	$(EVENT_LIBS) $(OPENSSL_LIBS) $(CONFIG_LIBS) $(SYSTEMD_LIBS)
 tests_fuzz_test_corpus_SOURCES = tests/fuzz/test_corpus.c $(fuzz_harnesses)

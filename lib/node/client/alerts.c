@@ -31,8 +31,11 @@ look_member(const struct lbm_node *node, char text[LBM_DIAG_TEXT_MAX])
         return;
     lbm_log_tell_wait(node, awaited, sizeof awaited);
     if (node->diverged)
-        snprintf(text, LBM_DIAG_TEXT_MAX,
-                 "this host's control log is not the cluster's: see the error before");
+        snprintf(
+            text, LBM_DIAG_TEXT_MAX,
+            "this host's control log is not the cluster's: once the cluster has evicted it it begins again, "
+            "empty; if that does not happen, lbctl evict %" PRIu32 " --lost at another host",
+            node->host);
     else if (node->join_refused)
         snprintf(text, LBM_DIAG_TEXT_MAX,
                  "the cluster does not take this host: see the error before, change its "
@@ -60,8 +63,15 @@ static void
 look_leader(const struct lbm_node *node, char text[LBM_DIAG_TEXT_MAX])
 {
     char awaited[160];
-    if (node->engine != LBM_LOG_ENGINE_LOCAL || node->view.index == 0 || node->diverged)
+    if (node->view.index == 0 || node->diverged)
         return;
+    if (node->engine != LBM_LOG_ENGINE_LOCAL) {
+        lbm_log_tell_wait(node, awaited, sizeof awaited);
+        if (lbm_log_awaits_ensemble(node))
+            snprintf(text, LBM_DIAG_TEXT_MAX, "nothing changes, and no host is evicted: it takes %s",
+                     awaited);
+        return;
+    }
     int is_there = node->leader ? node->caught_up
                                 : node->leader_host != LBM_NONE &&
                                       !lbm_membership_is_unreachable(node, node->leader_host, SUSPECT_US);

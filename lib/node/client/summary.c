@@ -16,6 +16,7 @@
 #include "node/core/core.h"
 #include "node/job/job.h"
 #include "node/local/local.h"
+#include "node/log/log.h"
 #include "node/membership/membership.h"
 
 enum { NAMED = 2 }; /* hosts that a reason names; of the others it says how many */
@@ -327,6 +328,10 @@ sum_up(const struct lbm_node *node, const struct job *job, const struct lbm_job_
             add_member(node, job, entry, &tally, &node->view.members.at[i]);
     for (size_t i = 0; i < node->view.departed.n; i++)
         add_departed(node, job, &tally, &node->view.departed.at[i]);
+    if (lbm_log_is_behind(node)) {
+        tally.n_pending++;
+        because(&tally, "this host cannot read the control log, of which others know more: ask another one");
+    }
     judge(node, job, entry, &tally);
     weigh(node, job, &tally);
     out->since_us =

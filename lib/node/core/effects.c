@@ -195,7 +195,8 @@ send_after(struct lbm_node *node, uint32_t host, Lbm__Peer *message, uint64_t af
     message->dst = host;
     /* A host that begins again is reached by the log before the log knows its new incarnation. */
     message->dst_incarnation = member != NULL && !concerns_log(message) ? member->incarnation : 0;
-    message->view = node->view.index;
+    message->view = node->diverged ? 0 : node->view.index;
+    message->forced = node->forced;
     struct lbm_effect effect = {.kind = LBM_EFFECT_SEND, .after = after};
     effect.as.send.host = host;
     effect.as.send.lossy = lossy;

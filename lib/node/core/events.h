@@ -32,6 +32,8 @@ struct lbm_events {
     void (*job_given_up)(struct lbm_node *node, uint64_t id, uint64_t at);
     void (*job_refused)(struct lbm_node *node, const Lbm__JobCreate *create, const char *why);
     void (*job_slice_created)(struct lbm_node *node, const Lbm__JobCreate *create);
+    void (*log_engine_leave)(struct lbm_node *node);
+    void (*replication_begin_again)(struct lbm_node *node);
     void (*migration_throttle_changed)(struct lbm_node *node, const Lbm__JobSet *set);
     /* raised by log, replication */
     void (*job_created)(struct lbm_node *node, const struct lbm_job_entry *entry);

@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 #include "base/mem.h"
+#include "base/limits.h"
 #include "base/numbers.h"
-#include "base/sha256.h"
 #include "graph/graph.h"
 
 /* Stages of a vertex record, in the order of rank within an epoch (protocol.md section 3): rank = (epoch,
@@ -172,6 +172,7 @@ struct lbm_persist_op {
         } drop; /* REPLICA_DROP: job 0 is all of it; also TAKEN_OVER */
         struct {
             uint64_t incarnation;
+            int has_no_log; /* the control log goes too */
         } reset;
         struct {
             uint64_t index;
@@ -181,6 +182,7 @@ struct lbm_persist_op {
         struct {
             uint64_t term;
             uint32_t leader;
+            uint64_t forced; /* term in which the log was last taken from an ensemble by force; 0: never */
         } term;
         struct {
             struct lbm_blob_name name; /* BLOB_PIECE, BLOB_DELETE */
@@ -257,6 +259,7 @@ struct lbm_recovered {
     uint64_t seq;            /* of the last change of a row */
     uint64_t term;           /* engine local; 0: that of the leader */
     uint32_t leader;         /* of that term */
+    uint64_t forced;         /* as in the persist operation */
     uint64_t snapshot_index; /* 0: none, the log begins at 1 */
     uint8_t *snapshot;
     size_t snapshot_len;

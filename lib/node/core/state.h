@@ -35,9 +35,12 @@ struct peer {
     int64_t told_us;  /* last ping, 0: never */
     int64_t since_us; /* when this host began to expect something of this incarnation */
     uint64_t incarnation;
-    int connected;  /* our outgoing connection stands */
-    int is_behind;  /* much of what was sent has not left this host: nothing large is sent again meanwhile */
-    int is_foreign; /* its program does not speak what this cluster does */
+    int connected; /* our outgoing connection stands */
+    int is_behind; /* much of what was sent has not left this host: nothing large is sent again meanwhile */
+    int64_t forced_us; /* it was told last that the log was taken from its ensemble by force; 0: never */
+    uint64_t diverged; /* incarnation that says that its copy is not the log; 0: it is. It does not count as
+                          heard */
+    int is_foreign;    /* its program does not speak what this cluster does */
     int dialled;
     uint64_t address;  /* last dialled: its hash, since there may be thousands of peers */
     uint64_t outdated; /* that of the address in the log, if it has said another one since; else 0 */
@@ -437,7 +440,7 @@ struct recovery {
 struct blob {
     struct lbm_blob_name name;
     uint32_t pieces;         /* that are here, the first ones */
-    struct lbm_sha256 *hash; /* of these, owned; NULL: the blob is complete */
+    struct sha256_ctx *hash; /* of these, owned; NULL: the blob is complete */
     uint32_t from;           /* host that it comes from; LBM_NONE: none, or a client brings it */
     uint32_t asked;          /* pieces before this one were asked for there */
     int64_t moved_us;        /* when the last was asked for, or came */
@@ -541,7 +544,9 @@ struct lbm_node {
     LBM_VEC(uint64_t) chains; /* engine local: of each entry of the copy, the hash of all up to it */
     uint64_t base_chain;      /* of the entries up to log_base */
     uint64_t term;            /* engine local: leader and leader_host are those of this term */
-    int diverged;             /* the copy has entries that the log does not have */
+    uint64_t forced;    /* term in which a host last took the log from an ensemble by force; 0: never. */
+    uint64_t forced_id; /* Known without its entry: the transaction that stores it */
+    int diverged;       /* the copy has entries that the log does not have */
     struct promotion promotion;
     int has_ordered;              /* engine local: this life has put entries into the log */
     uint64_t log_known;           /* engine local, the leader: that many entries there are somewhere, */

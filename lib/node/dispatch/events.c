@@ -43,6 +43,7 @@ const struct lbm_events lbm_dispatch_events = {
     .log_append = lbm_log_append,
     .log_append_suspicion = lbm_log_append_suspicion,
     .log_confirm = lbm_log_confirm,
+    .log_engine_leave = lbm_log_engine_leave,
     .log_fetch = lbm_log_fetch,
     .log_hand_over = lbm_log_hand_over,
     .log_store_deferred = lbm_log_store_deferred,
@@ -58,5 +59,6 @@ const struct lbm_events lbm_dispatch_events = {
     .replication_lease_tell = lbm_replication_lease_tell,
     .replication_push = lbm_replication_push,
     .replication_replicas_view_changed = lbm_replication_replicas_view_changed,
+    .replication_begin_again = lbm_replication_begin_again,
     .replication_view_changed = lbm_replication_view_changed,
 };

@@ -364,7 +364,7 @@ on_message(struct lbm_node *node, const Lbm__Peer *message, size_t bytes)
         return;
     if (is_member) {
         struct peer *peer = lbm_membership_peer_of(node, message->src);
-        if (peer != NULL)
+        if (peer != NULL && (peer->diverged == 0 || peer->diverged != message->src_incarnation))
             peer->heard_us = node->now_us;
     } else {
         lbm_membership_outsider_heard(node, message->src);
@@ -372,6 +372,7 @@ on_message(struct lbm_node *node, const Lbm__Peer *message, size_t bytes)
     /* A host that does not know that it is evicted must not be listened to: its successor speaks for it. */
     int has_departed = lbm_view_departed(&node->view, message->src, message->src_incarnation) != NULL &&
                        (message->body_case != LBM__PEER__BODY_REPL || !LBM_BUG(REPLICATE_FOR_EVICTED));
+    lbm_log_forced_tell(node, message);
     if (message->view > node->view.index)
         lbm_log_view_heard(node, message);
     for (size_t i = 0; i < sizeof handlers / sizeof *handlers; i++)

@@ -245,8 +245,8 @@ lbm_log_confirm_heard(struct lbm_node *node, const Lbm__LogPosition *position, u
     p->n_behind += !position->in_step;
     if (from == node->log_known_by && position->last < node->log_known)
         node->log_known = position->last; /* it takes back what it said */
-    if (position->last > p->last && !node->has_ordered && !lbm_log_confirm_is_untrue(node, from) &&
-        !LBM_BUG(LEAD_UNASKED)) {
+    if (position->last > p->last && position->term >= node->term && !node->has_ordered &&
+        !lbm_log_confirm_is_untrue(node, from) && !LBM_BUG(LEAD_UNASKED)) {
         p->last = position->last;
         p->longest = from;
         known(node);

@@ -178,7 +178,9 @@ lbm_log_persisted(struct lbm_node *node)
 void
 lbm_log_timer(struct lbm_node *node)
 {
-    if (!node->caught_up)
+    if (node->diverged)
+        lbm_log_diverged_timer(node);
+    else if (!node->caught_up)
         lbm_log_fetch(node);
     lbm_log_deferred_timer(node);
     lbm_log_promote_timer(node);
@@ -195,9 +197,10 @@ lbm_log_deadline(const struct lbm_node *node)
     when = own < when ? own : when;
     own = lbm_log_ensemble_deadline(node);
     when = own < when ? own : when;
-    own = INT64_MAX;
+    own = lbm_log_diverged_deadline(node);
     if (node->diverged)
-        return when;
+        return own < when ? own : when;
+    own = INT64_MAX;
     if (!node->caught_up)
         own = engine->fetch_deadline(node);
     else if (node->appends.n != 0 && !engine->append_waits(node))

@@ -163,7 +163,7 @@ is_usual(const struct lbm_node *node, const Lbm__Peer *message)
 void
 lbm_log_view_heard(struct lbm_node *node, const Lbm__Peer *message)
 {
-    if (message->body_case == LBM__PEER__BODY_LOG_ENTRIES ||
+    if (message->forced < node->forced || message->body_case == LBM__PEER__BODY_LOG_ENTRIES ||
         message->body_case == LBM__PEER__BODY_LOG_SNAPSHOT ||
         !lbm_local_within_reach(node, message->src, "view", message->view, lbm_log_last(node),
                                 LBM_INDEX_STEP))

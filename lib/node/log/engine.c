@@ -18,6 +18,21 @@ begin_again(struct lbm_node *node)
     node->ensemble.behind_us = 0;
 }
 
+void
+lbm_log_engine_leave(struct lbm_node *node)
+{
+    if (node->engine == LBM_LOG_ENGINE_LOCAL)
+        return;
+    begin_again(node);
+    node->engine = LBM_LOG_ENGINE_LOCAL;
+    node->log_engine = &log_local;
+    node->has_ordered = 0;
+    node->log_is_older = 0;
+    node->leader = 0;
+    node->ensemble.retry_us = node->ensemble.ready_us = 0;
+    node->ensemble.failures = 0;
+}
+
 static void
 to_external(struct lbm_node *node)
 {
@@ -63,6 +78,8 @@ lbm_log_engine_follow(struct lbm_node *node)
     int is_external = node->engine == LBM_LOG_ENGINE_EXTERNAL;
     if (node->configured == LBM_LOG_ENGINE_EXTERNAL || node->view.index == 0 || node->failed != LBM_OK)
         return;
+    if (node->view.log_forced > node->forced)
+        node->forced = node->view.log_forced;
     lbm_log_ensemble_tell(node); /* first: what follows is done in that ensemble */
     if (lbm_log_is_managed(node) && !is_external)
         to_external(node);

@@ -304,8 +304,11 @@ lbm_log_ensemble_tell(struct lbm_node *node)
 void
 lbm_log_ensemble_start(struct lbm_node *node)
 {
+    static const struct lbm_ensemble none;
     struct ensemble *e = &node->ensemble;
-    const struct lbm_ensemble *now = &node->view.ensemble;
+    const struct lbm_ensemble *now = lbm_log_is_forced(node) ? &none : &node->view.ensemble;
+    if (lbm_log_is_forced(node) && node->persisted < node->forced_id)
+        return; /* what it has is needed until it is certain that nobody asks for it again */
     int tends = lbm_log_is_managed(node) && is_first_heard(node);
     int is_same = is_told(&e->told, now);
     if (is_same && tends == e->tends)
@@ -341,7 +344,9 @@ lbm_log_ensemble_timer(struct lbm_node *node)
         return;
     node->ensemble.look_us = node->now_us + ENSEMBLE_LOOK_US;
     lbm_log_ensemble_tell(node);
-    if (lbm_log_is_managed(node))
+    if (lbm_log_is_forced(node))
+        lbm_log_forced_timer(node);
+    else if (lbm_log_is_managed(node))
         tick_external(node);
     else if (node->leader && node->caught_up && !node->ensemble.is_closed)
         tick_leader(node);

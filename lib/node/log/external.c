@@ -111,7 +111,7 @@ external_append_deadline(const struct lbm_node *node)
 static int64_t
 external_fetch_deadline(const struct lbm_node *node)
 {
-    if (!lbm_log_is_managed(node) || node->diverged)
+    if (!lbm_log_is_managed(node))
         return INT64_MAX;
     int64_t behind_us = is_stranger(node) || node->ensemble.behind_us == 0
                             ? node->ensemble.behind_us
@@ -124,11 +124,9 @@ external_fetch_deadline(const struct lbm_node *node)
 static void
 external_fetch(struct lbm_node *node)
 {
-    if (!lbm_log_is_managed(node))
-        return;
     if (node->ensemble.behind_us == 0)
         node->ensemble.behind_us = node->now_us;
-    if (node->now_us < external_fetch_deadline(node))
+    if (!lbm_log_is_managed(node) || node->now_us < external_fetch_deadline(node))
         return;
     node->fetch_us = node->now_us;
     node->fetch_host = lbm_log_next_connected(node);
@@ -153,7 +151,8 @@ const struct log_engine log_external = {
 void
 lbm_log_on_external_result(struct lbm_node *node, uint64_t index, enum lbm_log_result result)
 {
-    if (node->append_us == 0 || index != node->append_index || result != LBM_LOG_UNKNOWN)
+    if (node->engine != LBM_LOG_ENGINE_EXTERNAL || node->append_us == 0 || index != node->append_index ||
+        result != LBM_LOG_UNKNOWN)
         return;
     node->append_us = 0;
     node->append_retry_us = node->now_us + APPEND_RETRY_US;
@@ -163,12 +162,12 @@ void
 lbm_log_on_external_entries(struct lbm_node *node, uint64_t from, const struct lbm_bytes *command, size_t n,
                             int caught_up)
 {
+    if (node->engine != LBM_LOG_ENGINE_EXTERNAL)
+        return; /* the log has left the ensemble */
     if (from > lbm_log_last(node) + 1) {
         follow(node); /* something is missing in between */
         return;
     }
-    if (node->engine != LBM_LOG_ENGINE_EXTERNAL)
-        return; /* the log has left the ensemble */
     for (size_t i = 0; i < n && node->failed == LBM_OK; i++)
         if (from + i == lbm_log_last(node) + 1)
             lbm_log_take(node, command[i].at, command[i].len);
@@ -181,10 +180,12 @@ lbm_log_external_heard(struct lbm_node *node, const Lbm__LogEntries *entries, ui
 {
     if (!lbm_log_is_managed(node) || from != node->fetch_host)
         return;
-    if (entries->diverged) {
-        lbm_log_diverge(node);
+    if (entries->diverged || lbm_log_is_other(node, entries)) {
+        lbm_log_diverged_heard(node, entries);
         return;
     }
+    if (node->diverged)
+        return;
     uint64_t before = lbm_log_last(node);
     for (size_t i = 0; i < entries->n_command; i++)
         if (entries->from + i == lbm_log_last(node) + 1)
@@ -220,12 +221,15 @@ lbm_log_on_external_snapshot(struct lbm_node *node, uint64_t index, const struct
     if (index <= lbm_log_last(node) || node->engine != LBM_LOG_ENGINE_EXTERNAL)
         return;
     lbm_log_snapshot_install(node, view->at, view->len);
+    node->ensemble.behind_us = 0;
     follow(node); /* from behind it */
 }
 
 void
 lbm_log_on_external_older(struct lbm_node *node, uint64_t index)
 {
+    if (node->engine != LBM_LOG_ENGINE_EXTERNAL)
+        return;
     node->log_is_older = index != 0;
     if (index != 0)
         lbm_core_note(node, LBM_NOTE_ERROR,

@@ -6,12 +6,15 @@
  *   proposals.c     commands that this host wants in the log
  *   propose_right.c which host may want which
  *   deferred.c      entries that may be stored a little later
+ *   diverged.c      a copy that is not the cluster's log
  *   log_snapshot.c  views in place of entries
  *   local.c         engine local: one daemon orders, all others follow it
  *   promote.c       engine local: terms, and who leads them
  *   confirm.c       engine local: a leader that starts asks the others before it orders anything
  *   external.c      engine external: the shell reaches a log that no daemon orders
  *   engine.c        which engine it is, as the log says
+ *   terms.c         the present term, a promotion in progress, the ensemble, as this host knows them
+ *   forced.c        the log is taken from an ensemble that has lost its majority
  *   ensemble.c      the ensemble of etcd that daemons run: its members, and when the log moves there */
 #ifndef LBM_NODE_LOG_INTERNAL_H
 #define LBM_NODE_LOG_INTERNAL_H
@@ -71,13 +74,35 @@ void lbm_log_deferred_timer(struct lbm_node *node);
 /* Time, us, at which lbm_log_deferred_timer has something to do; INT64_MAX: none. */
 int64_t lbm_log_deferred_deadline(const struct lbm_node *node);
 
+/* ---- diverged.c ---- */
+
+/* The copy has entries that the log does not have: this host takes part in nothing any more. */
+void lbm_log_diverge(struct lbm_node *node);
+/* Another host says so, and whether anybody waits for what this one has: if not it begins again. */
+void lbm_log_diverged_heard(struct lbm_node *node, const Lbm__LogEntries *entries);
+/* Nonzero if what another host has before these entries is not what this one has. */
+int lbm_log_is_other(const struct lbm_node *node, const Lbm__LogEntries *entries);
+/* Tell a host that asked for entries that its copy is not this log. */
+void lbm_log_tell_diverged(struct lbm_node *node, const Lbm__Peer *asked);
+/* Ask the next host what the log says of this one. */
+void lbm_log_diverged_timer(struct lbm_node *node);
+/* Time, us, at which lbm_log_diverged_timer has something to do; INT64_MAX: none. */
+int64_t lbm_log_diverged_deadline(const struct lbm_node *node);
+
 /* ---- engine.c ---- */
 
+/* Nonzero if a host has taken the log from the ensemble that the view names, and the entry that says so is
+ * not applied yet: that ensemble counts for nothing any more. */
+static inline int
+lbm_log_is_forced(const struct lbm_node *node)
+{
+    return node->forced > node->view.log_forced;
+}
 /* Nonzero if the log is in an ensemble of etcd that daemons run. */
 static inline int
 lbm_log_is_managed(const struct lbm_node *node)
 {
-    return node->view.external && node->view.ensemble.id != 0;
+    return node->view.external && node->view.ensemble.id != 0 && !lbm_log_is_forced(node);
 }
 
 /* Change the engine if the last entry that was applied says so, and tell the shell. */
@@ -118,8 +143,6 @@ void lbm_log_local_timer(struct lbm_node *node);
 uint32_t lbm_log_next_connected(const struct lbm_node *node);
 /* Ask a host for the entries that this one lacks. */
 void lbm_log_send_fetch(struct lbm_node *node, uint32_t host);
-/* The copy has entries that the log does not have: this host takes part in nothing any more. */
-void lbm_log_diverge(struct lbm_node *node);
 /* Returns the index of the last entry of this host's copy; it may be ahead of the view. */
 uint64_t lbm_log_last(const struct lbm_node *node);
 /* An entry of the copy; index in log_base + 1 .. log_last. */
@@ -153,10 +176,28 @@ void lbm_log_compact(struct lbm_node *node);
 /* Nonzero while a view that was taken is being stored. */
 int lbm_log_snapshot_pending(const struct lbm_node *node);
 
+/* ---- forced.c ---- */
+
+/* Store that the log was taken from its ensemble by force in that term, and leave the ensemble. */
+void lbm_log_forced_store(struct lbm_node *node, uint64_t forced);
+/* A message about the log, of that term and its leader: it may tell of a log that was taken by force. Value:
+ * 0: its sender has yet to hear of that, and has been told; nothing else follows from its message. */
+int lbm_log_forced_heard(struct lbm_node *node, const Lbm__Peer *message, uint64_t term, uint32_t leader);
+/* Answer PromoteRequest while the log is in an ensemble. */
+void lbm_log_forced_answer(struct lbm_node *node, const struct client *client, const Lbm__Request *request);
+/* The first promises are to be asked for. Value: 0: the ensemble answers; out: why not. In: size, of why. */
+int lbm_log_forced_may_begin(const struct lbm_node *node, char *why, size_t size);
+/* Propose the entry that says so, until it is in the log. */
+void lbm_log_forced_timer(struct lbm_node *node);
+
 /* ---- promote.c ---- */
 
-/* The local engine ends: so does a promotion in progress. */
-void lbm_log_promote_over(struct lbm_node *node);
+/* Begin one. In: client, 0: the leader itself asks for it. */
+void lbm_log_promote_begin(struct lbm_node *node, uint64_t client, uint64_t request, int force);
+/* Nonzero if an operator may promote this host. */
+int lbm_log_may_promote(const struct lbm_node *node);
+/* Follow another host, in a higher term; LBM_NONE: this one has yet to take the role. */
+void lbm_log_enter_term(struct lbm_node *node, uint64_t term, uint32_t leader);
 /* Nonzero if entries are taken from this host: the leader, or the longest copy during a promotion. */
 int lbm_log_is_source(const struct lbm_node *node, uint32_t host);
 /* As it was stored. */
@@ -165,8 +206,6 @@ void lbm_log_term_start(struct lbm_node *node, const struct lbm_recovered *recov
 void lbm_log_leader_read(struct lbm_node *node);
 /* A message of this term, and who leads it (LBM_NONE: not known). Nonzero if it is of the present term. */
 int lbm_log_term_heard(struct lbm_node *node, uint64_t term, uint32_t leader, uint32_t from);
-/* Store that the present term has this leader; LBM_NONE: it has yet to take the role. */
-void lbm_log_store_term(struct lbm_node *node, uint32_t leader);
 /* Ask all others that take part, or ask again those that have not answered. */
 void lbm_log_promote_begin_round(struct lbm_node *node, enum promotion_round round);
 /* Send LogPoll of the present round of a promotion to a host. */
@@ -196,7 +235,29 @@ void lbm_log_bootstrap(struct lbm_node *node);
 void lbm_log_append_done(struct lbm_node *node);
 /* The proposal is void, or done with. */
 void lbm_log_append_drop(struct lbm_node *node, size_t at);
+/* All proposals are given up; whoever waits for one hears so. */
+void lbm_log_proposals_end(struct lbm_node *node);
 /* Send the first proposal. One at a time keeps a host's own commands in order. */
 void lbm_log_try_append(struct lbm_node *node);
+
+/* ---- terms.c ---- */
+
+/* Store that the present term has this leader; LBM_NONE: it has yet to take the role. */
+void lbm_log_store_term(struct lbm_node *node, uint32_t leader);
+/* Returns the term that this host would tell others: the log may know of a later one than it has led or
+ * followed. */
+uint64_t lbm_log_known_term(const struct lbm_node *node);
+/* Returns who leads that term; LBM_NONE: nobody yet. */
+uint32_t lbm_log_known_leader(const struct lbm_node *node);
+/* Who asks the wrong host, or has yet to hear of a term, learns who leads. */
+void lbm_log_tell_leader(struct lbm_node *node, uint32_t host);
+/* The operator who waits for a promotion, if one does, hears how it is. */
+void lbm_log_promotion_answer(struct lbm_node *node, enum lbm_err err, const char *why);
+/* A promotion is over; the operator who waits for it hears how. */
+void lbm_log_promotion_ends(struct lbm_node *node, enum lbm_err err, const char *why);
+/* The local engine ends: so does a promotion in progress. */
+void lbm_log_promote_over(struct lbm_node *node);
+/* Nonzero if some member of the ensemble answers this host, and knows who leads it. */
+int lbm_log_ensemble_answers(const struct lbm_node *node);
 
 #endif

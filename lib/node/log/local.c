@@ -31,8 +31,10 @@ push_entries(struct lbm_node *node, uint32_t host, uint64_t from)
         entries.n_command = n;
         entries.command = data;
         entries.last = last;
-        entries.term = node->term;
-        entries.leader = node->leader_host;
+        entries.chain =
+            at - 1 >= node->log_base && at - 1 <= lbm_log_last(node) ? lbm_log_chain(node, at - 1) : 0;
+        entries.term = lbm_log_known_term(node);
+        entries.leader = lbm_log_known_leader(node);
         entries.now_us = node->leader ? (uint64_t)node->now_us : 0;
         Lbm__Peer message = LBM__PEER__INIT;
         message.body_case = LBM__PEER__BODY_LOG_ENTRIES;
@@ -167,7 +169,7 @@ is_cut_off(const struct lbm_node *node)
 static void
 local_fetch(struct lbm_node *node)
 {
-    if (node->diverged || node->leader_host == LBM_NONE ||
+    if (node->leader_host == LBM_NONE ||
         (node->fetch_us != 0 && node->now_us - node->fetch_us < FETCH_RETRY_US))
         return;
     node->fetch_us = node->now_us;
@@ -221,21 +223,6 @@ lbm_log_local_timer(struct lbm_node *node)
 
 /* ---- messages ------------------------------------------------------------------------------------------ */
 
-/* Who asks the wrong host learns which one is right. */
-static void
-tell_leader(struct lbm_node *node, uint32_t host)
-{
-    Lbm__LogResult result = LBM__LOG_RESULT__INIT;
-    result.last = node->view.index;
-    result.term = node->term;
-    result.leader = node->leader_host;
-    Lbm__Peer answer = LBM__PEER__INIT;
-    answer.body_case = LBM__PEER__BODY_LOG_RESULT;
-    answer.log_result = &result;
-    if (node->term != 0)
-        lbm_core_send(node, host, &answer);
-}
-
 /* The asking host has entries that this log does not have: a former leader took them, and nobody else got
  * them before another one was promoted. */
 static int
@@ -245,15 +232,16 @@ has_diverged(const struct lbm_node *node, const Lbm__LogFetch *fetch)
     return last > lbm_log_last(node) || (last >= node->log_base && lbm_log_chain(node, last) != fetch->chain);
 }
 
+/* To a host that has more entries: whether it has these ones. */
 static void
-tell_diverged(struct lbm_node *node, uint32_t host)
+tell_end(struct lbm_node *node, uint32_t host)
 {
     Lbm__LogEntries entries = LBM__LOG_ENTRIES__INIT;
-    entries.from = node->view.index + 1;
-    entries.last = node->view.index;
-    entries.term = node->term;
-    entries.leader = node->leader_host;
-    entries.diverged = 1;
+    entries.last = lbm_log_last(node);
+    entries.from = entries.last + 1;
+    entries.term = lbm_log_known_term(node);
+    entries.leader = lbm_log_known_leader(node);
+    entries.chain = lbm_log_chain(node, entries.last);
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_LOG_ENTRIES;
     message.log_entries = &entries;
@@ -271,19 +259,31 @@ lbm_log_on_fetch(struct lbm_node *node, const Lbm__Peer *message)
     if (fetch->from < 1 || !lbm_local_within_reach(node, message->src, "log index", fetch->from - 1,
                                                    lbm_log_last(node), LBM_INDEX_STEP))
         return;
-    if (node->leader)
+    struct peer *peer = lbm_membership_peer_known(node, message->src);
+    if (peer != NULL)
+        peer->diverged = fetch->diverged ? message->src_incarnation : 0;
+    if (node->diverged)
+        return; /* what it has is nobody's */
+    if (node->leader && !fetch->diverged)
         lbm_log_confirm_behind(node, message->src, fetch->from - 1);
     if (node->leader && !node->caught_up)
         return; /* what it has may not be all there is */
+    if (fetch->diverged) {
+        if (node->caught_up && fetch->term <= lbm_log_known_term(node))
+            lbm_log_tell_diverged(node, message);
+        return;
+    }
     if (node->engine == LBM_LOG_ENGINE_EXTERNAL) {
-        if (fetch->from - 1 > lbm_log_last(node))
-            return; /* what is in the ensemble comes here, too */
+        if (fetch->from - 1 > lbm_log_last(node)) {
+            tell_end(node, message->src); /* what is in the ensemble comes here, too */
+            return;
+        }
         follows = 1;
     }
     if (!node->leader && !takes_over && !follows)
-        tell_leader(node, message->src);
+        lbm_log_tell_leader(node, message->src);
     else if (has_diverged(node, fetch) && (!takes_over || fetch->from - 1 <= lbm_log_last(node)))
-        tell_diverged(node, message->src);
+        lbm_log_tell_diverged(node, message);
     else if (fetch->from <= node->log_base)
         lbm_log_snapshot_send(node, message->src);
     else {
@@ -300,6 +300,8 @@ lbm_log_on_entries(struct lbm_node *node, const Lbm__Peer *message)
                                 LBM_INDEX_STEP) ||
         !lbm_local_within_reach(node, message->src, "term", entries->term, node->term, LBM_TERM_STEP))
         return;
+    if (!lbm_log_forced_heard(node, message, entries->term, entries->leader))
+        return;
     if (node->engine == LBM_LOG_ENGINE_EXTERNAL) {
         lbm_log_external_heard(node, entries, message->src);
         return;
@@ -307,7 +309,7 @@ lbm_log_on_entries(struct lbm_node *node, const Lbm__Peer *message)
     (void)lbm_log_term_heard(node, entries->term, entries->leader, message->src);
     int is_source = lbm_log_is_source(node, message->src);
     if (entries->term < node->term && !is_source) {
-        tell_leader(node, message->src);
+        lbm_log_tell_leader(node, message->src);
         return;
     }
     if (node->leader && !is_source)
@@ -315,10 +317,12 @@ lbm_log_on_entries(struct lbm_node *node, const Lbm__Peer *message)
     if ((node->leader && !is_source) || node->engine != LBM_LOG_ENGINE_LOCAL ||
         (!is_source && message->src != node->fetch_host))
         return;
-    if (entries->diverged) {
-        lbm_log_diverge(node);
+    if (entries->diverged || lbm_log_is_other(node, entries)) {
+        lbm_log_diverged_heard(node, entries);
         return;
     }
+    if (node->diverged || (entries->n_command == 0 && entries->last < lbm_log_last(node)))
+        return;
     if (lbm_log_confirm_refuted(node, message->src, entries))
         return;
     hear_clock(node, message->src, entries->now_us);
@@ -347,9 +351,9 @@ lbm_log_on_append(struct lbm_node *node, const Lbm__Peer *message)
         lbm_log_external_asked(node, message);
         return;
     }
-    if (!lbm_log_term_heard(node, append->term, LBM_NONE, message->src) || !node->leader ||
-        !node->caught_up) {
-        tell_leader(node, message->src);
+    if (message->forced != node->forced || !lbm_log_term_heard(node, append->term, LBM_NONE, message->src) ||
+        !node->leader || !node->caught_up) {
+        lbm_log_tell_leader(node, message->src);
         return;
     }
     Lbm__LogResult result = LBM__LOG_RESULT__INIT;
@@ -388,7 +392,8 @@ void
 lbm_log_on_result(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__LogResult *result = message->log_result;
-    if (!lbm_log_term_heard(node, result->term, result->leader, message->src))
+    if (!lbm_log_forced_heard(node, message, result->term, result->leader) ||
+        !lbm_log_term_heard(node, result->term, result->leader, message->src))
         return;
     hear_clock(node, message->src, result->now_us);
     if (!lbm_local_within_reach(node, message->src, "log index", result->last, lbm_log_last(node),

@@ -29,6 +29,16 @@ int64_t lbm_log_deadline(const struct lbm_node *node);
 /* The sender of a message knows a newer view. */
 void lbm_log_view_heard(struct lbm_node *node, const Lbm__Peer *message);
 
+/* ---- diverged.c ---- */
+
+/* The copy of the log and the view are those of a host that has never had any; it asks for the log again. */
+void lbm_log_forget(struct lbm_node *node);
+
+/* ---- engine.c ---- */
+
+/* The log is taken from the ensemble by force: this host reads and proposes there no more. */
+void lbm_log_engine_leave(struct lbm_node *node);
+
 /* ---- ensemble.c ---- */
 
 /* What the shell sees of the ensemble of etcd. */
@@ -49,6 +59,11 @@ void lbm_log_on_external_entries(struct lbm_node *node, uint64_t from, const str
 void lbm_log_on_external_older(struct lbm_node *node, uint64_t index);
 /* A view that replaces all entries up to `index`. */
 void lbm_log_on_external_snapshot(struct lbm_node *node, uint64_t index, const struct lbm_bytes *view);
+
+/* ---- forced.c ---- */
+
+/* A message came: its sender hears, if it has yet to, that the log was taken from its ensemble by force. */
+void lbm_log_forced_tell(struct lbm_node *node, const Lbm__Peer *message);
 
 /* ---- local.c ---- */
 
@@ -113,5 +128,13 @@ void lbm_log_append_suspicion(struct lbm_node *node, const Lbm__Command *command
 
 /* Nonzero if the cluster listens to operators at that host, which may then lead too. */
 int lbm_log_is_operator(const struct lbm_node *node, uint32_t host);
+
+/* ---- terms.c ---- */
+
+/* Nonzero if others know newer entries of a log outside the daemons, and this host has not got them for long:
+ * who has gone meanwhile, it does not know. */
+int lbm_log_is_behind(const struct lbm_node *node);
+/* Nonzero if the log is in an ensemble of etcd that daemons run, of which no member answers this host. */
+int lbm_log_awaits_ensemble(const struct lbm_node *node);
 
 #endif

@@ -138,21 +138,9 @@ lbm_log_send_fetch(struct lbm_node *node, uint32_t host)
     fetch.from = lbm_log_last(node) + 1;
     fetch.term = node->term;
     fetch.chain = lbm_log_chain(node, lbm_log_last(node));
+    fetch.diverged = node->diverged != 0;
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_LOG_FETCH;
     message.log_fetch = &fetch;
     lbm_core_send(node, host, &message);
-}
-
-void
-lbm_log_diverge(struct lbm_node *node)
-{
-    if (!node->diverged)
-        lbm_core_note(
-            node, LBM_NOTE_ERROR,
-            "this host's control log has entries that the cluster's does not have: %srun lbctl evict %" PRIu32
-            " --lost at another host, stop this daemon, move its database away and start it again",
-            node->leader ? "run lbctl log promote --force, then " : "", node->host);
-    node->diverged = 1;
-    node->raise->application_lease_lapsed(node);
 }

@@ -19,50 +19,18 @@
 #include "node/log/log.h"
 #include "node/membership/membership.h"
 
-void
-lbm_log_store_term(struct lbm_node *node, uint32_t leader)
-{
-    struct lbm_persist_op op = {.kind = LBM_PERSIST_TERM};
-    op.as.term.term = node->term;
-    op.as.term.leader = leader;
-    lbm_core_persist(node, op);
-}
-
-static void
-answer_client(struct lbm_node *node, enum lbm_err err, const char *why)
-{
-    struct promotion *p = &node->promotion;
-    Lbm__Response response = LBM__RESPONSE__INIT;
-    if (p->waits && err != LBM_OK)
-        lbm_core_reply_error(node, p->client, p->request, err, "%s", why);
-    else if (p->waits)
-        lbm_core_reply(node, p->client, p->request, 1, &response);
-    p->waits = 0;
-}
-
-static void
-promotion_ends(struct lbm_node *node, enum lbm_err err, const char *why)
-{
-    answer_client(node, err, why);
-    lbm_vec_free(&node->promotion.awaited);
-    node->promotion.round = PROMOTION_NONE;
-}
-
-void
-lbm_log_promote_over(struct lbm_node *node)
-{
-    if (node->promotion.round != PROMOTION_NONE)
-        promotion_ends(node, LBM_E_UNSUPPORTED, "the control log is in an ensemble of etcd from now on");
-}
+enum {
+    FORCED_TERMS = 8 /* an ensemble that is not lost after all may give the log to a host, a few times */
+};
 
 /* A higher term: its leader is followed from here on. LBM_NONE: it has yet to take the role. */
-static void
-enter_term(struct lbm_node *node, uint64_t term, uint32_t leader)
+void
+lbm_log_enter_term(struct lbm_node *node, uint64_t term, uint32_t leader)
 {
     if (node->leader)
         lbm_core_note(node, LBM_NOTE_WARNING, "host %" PRIu32 " orders the control log from now on", leader);
     if (node->promotion.round != PROMOTION_NONE && leader != LBM_NONE)
-        promotion_ends(node, LBM_E_BUSY, "another host is being promoted");
+        lbm_log_promotion_ends(node, LBM_E_BUSY, "another host is being promoted");
     node->term = term;
     node->leader = 0;
     node->leader_host = leader;
@@ -79,6 +47,7 @@ lbm_log_term_start(struct lbm_node *node, const struct lbm_recovered *recovered)
     if (node->configured != LBM_LOG_ENGINE_LOCAL || recovered->term == 0)
         return;
     node->term = recovered->term;
+    node->forced = recovered->forced;
     node->leader = recovered->leader == node->host;
     node->leader_host = recovered->leader;
 }
@@ -128,7 +97,7 @@ lbm_log_term_heard(struct lbm_node *node, uint64_t term, uint32_t leader, uint32
     if (term > node->term && leader == node->host)
         lead_again(node, term);
     else if (term > node->term && leader < LBM_HOSTS_MAX)
-        enter_term(node, term, leader);
+        lbm_log_enter_term(node, term, leader);
     return term == node->term;
 }
 
@@ -174,9 +143,8 @@ lbm_log_promote_begin_round(struct lbm_node *node, enum promotion_round round)
     }
 }
 
-/* Take over: nobody has more than this host, and all who answered follow it. */
 static void
-lead(struct lbm_node *node)
+append_promote(struct lbm_node *node)
 {
     Lbm__Promote promote = LBM__PROMOTE__INIT;
     promote.host = node->host;
@@ -184,15 +152,25 @@ lead(struct lbm_node *node)
     Lbm__Command command = LBM__COMMAND__INIT;
     command.what_case = LBM__COMMAND__WHAT_PROMOTE;
     command.promote = &promote;
+    lbm_log_append(node, &command);
+}
+
+/* Take over: nobody has more than this host, and all who answered follow it. */
+static void
+lead(struct lbm_node *node)
+{
     LBM_ASSERT(node->held == 0);
     node->leader = 1;
     node->leader_host = node->host;
     node->caught_up = 1;
     lbm_log_store_term(node, node->host);
-    lbm_log_append(node, &command);
+    if (lbm_log_is_forced(node))
+        lbm_log_forced_timer(node);
+    else
+        append_promote(node);
     lbm_core_note(node, LBM_NOTE_INFO, "this host orders the control log from now on, term %" PRIu64,
                   node->term);
-    promotion_ends(node, LBM_OK, "");
+    lbm_log_promotion_ends(node, LBM_OK, "");
 }
 
 /* Entries that only another copy has. */
@@ -284,17 +262,23 @@ lbm_log_promote_ask_again(struct lbm_node *node)
 static void
 end_round(struct lbm_node *node)
 {
+    char why[160];
     if (node->promotion.round != PROMOTION_ASK) {
         take_over(node);
         return;
     }
-    enter_term(node, node->promotion.term, LBM_NONE);
+    if (node->engine == LBM_LOG_ENGINE_EXTERNAL && !lbm_log_forced_may_begin(node, why, sizeof why)) {
+        lbm_log_promotion_ends(node, LBM_E_STATE, why);
+        return;
+    }
+    if (node->engine == LBM_LOG_ENGINE_EXTERNAL)
+        lbm_log_forced_store(node, node->promotion.term += FORCED_TERMS);
+    lbm_log_enter_term(node, node->promotion.term, LBM_NONE);
     ask_promises(node);
 }
 
-/* client 0: the leader itself asks for it. */
-static void
-promote_begin(struct lbm_node *node, uint64_t client, uint64_t request, int force)
+void
+lbm_log_promote_begin(struct lbm_node *node, uint64_t client, uint64_t request, int force)
 {
     lbm_vec_free(&node->promotion.awaited);
     node->promotion = (struct promotion){.client = client,
@@ -316,9 +300,8 @@ can_lead(const struct lbm_node *node)
     return self != NULL && lbm_view_participates(self) && lbm_local_is_alive(node);
 }
 
-/* Nonzero if an operator may promote this host. */
-static int
-may_lead(const struct lbm_node *node)
+int
+lbm_log_may_promote(const struct lbm_node *node)
 {
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
     return can_lead(node) && self->state != LBM_MEMBER_DRAINING;
@@ -329,8 +312,7 @@ lbm_log_answer_promote(struct lbm_node *node, const struct client *client, const
 {
     struct promotion *p = &node->promotion;
     if (node->engine != LBM_LOG_ENGINE_LOCAL) {
-        lbm_core_reply_error(node, client->id, client->request, LBM_E_UNSUPPORTED,
-                             "no daemon orders this control log");
+        lbm_log_forced_answer(node, client, request);
     } else if (request->promote->force && lbm_log_confirm_force(node)) {
         Lbm__Response response = LBM__RESPONSE__INIT;
         lbm_core_reply(node, client->id, client->request, 1, &response);
@@ -349,11 +331,11 @@ lbm_log_answer_promote(struct lbm_node *node, const struct client *client, const
     } else if (node->leader) {
         Lbm__Response response = LBM__RESPONSE__INIT;
         lbm_core_reply(node, client->id, client->request, 1, &response);
-    } else if (!may_lead(node)) {
+    } else if (!lbm_log_may_promote(node)) {
         lbm_core_reply_error(node, client->id, client->request, LBM_E_STATE,
                              "this host is no member that could do it");
     } else {
-        promote_begin(node, client->id, client->request, request->promote->force != 0);
+        lbm_log_promote_begin(node, client->id, client->request, request->promote->force != 0);
     }
 }
 
@@ -365,11 +347,11 @@ rival_met(struct lbm_node *node, const Lbm__LogPosition *position, uint32_t src)
     struct promotion *p = &node->promotion;
     uint32_t rival = position->leader != LBM_NONE ? position->leader : src;
     if (position->term > p->term || rival > node->host) {
-        promotion_ends(node, LBM_E_BUSY, "another host is being promoted; try again");
+        lbm_log_promotion_ends(node, LBM_E_BUSY, "another host is being promoted; try again");
         return;
     }
     p->term++;
-    enter_term(node, p->term, LBM_NONE);
+    lbm_log_enter_term(node, p->term, LBM_NONE);
     ask_promises(node);
 }
 
@@ -378,10 +360,20 @@ lbm_log_on_position(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__LogPosition *position = message->log_position;
     struct promotion *p = &node->promotion;
+    char why[160];
     if (!lbm_local_within_reach(node, message->src, "term", position->term, node->term, LBM_TERM_STEP) ||
         !lbm_local_within_reach(node, message->src, "log index", position->last, lbm_log_last(node),
-                                LBM_INDEX_STEP))
+                                LBM_INDEX_STEP) ||
+        !lbm_log_forced_heard(node, message, position->term, position->leader))
         return;
+    if (p->round == PROMOTION_ASK && node->engine == LBM_LOG_ENGINE_EXTERNAL && position->etcd) {
+        snprintf(why, sizeof why,
+                 "etcd answers host %" PRIu32
+                 ", or did a few seconds ago: lbctl log move local moves the control log",
+                 message->src);
+        lbm_log_promotion_ends(node, LBM_E_STATE, why);
+        return;
+    }
     if (p->round == PROMOTION_CONFIRM) {
         lbm_log_confirm_heard(node, position, message->src);
         return;
@@ -420,10 +412,10 @@ round_fails(struct lbm_node *node)
              p->awaited.n != 0 ? p->awaited.at[0] : p->longest,
              p->round == PROMOTION_ASK ? "" : "; this host is promoted as soon as it does, or by --force");
     if (p->round == PROMOTION_ASK) {
-        promotion_ends(node, LBM_E_TIMEOUT, why);
+        lbm_log_promotion_ends(node, LBM_E_TIMEOUT, why);
         return;
     }
-    answer_client(node, LBM_E_TIMEOUT, why);
+    lbm_log_promotion_answer(node, LBM_E_TIMEOUT, why);
     ask_promises(node);
 }
 
@@ -483,22 +475,26 @@ void
 lbm_log_on_poll(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__LogPoll *poll = message->log_poll;
-    if (node->engine != LBM_LOG_ENGINE_LOCAL ||
+    if (node->configured != LBM_LOG_ENGINE_LOCAL ||
         !lbm_local_within_reach(node, message->src, "term", poll->term, node->term, LBM_TERM_STEP))
         return;
     lbm_log_store_deferred(node); /* what this host says it has */
+    int is_heard = lbm_log_forced_heard(node, message, poll->term, poll->promise ? message->src : LBM_NONE);
+    if (!is_heard || (poll->promise && node->engine != LBM_LOG_ENGINE_LOCAL))
+        return;
     int is_member = lbm_view_member(&node->view, message->src) != NULL;
     if (poll->promise && poll->term > node->term && is_member && !lbm_log_is_operator(node, message->src))
         return;
     if (poll->promise && poll->term > node->term && is_member)
-        enter_term(node, poll->term, message->src);
+        lbm_log_enter_term(node, poll->term, message->src);
     if (poll->take && poll->term == node->term && message->src == node->leader_host && can_begin(node))
-        promote_begin(node, 0, 0, 0);
+        lbm_log_promote_begin(node, 0, 0, 0);
     Lbm__LogPosition position = LBM__LOG_POSITION__INIT;
     position.term = node->term;
-    position.last = lbm_log_last(node);
+    position.last = node->diverged ? 0 : lbm_log_last(node);
     position.leader = node->leader_host;
-    position.in_step = node->caught_up != 0;
+    position.in_step = node->caught_up && !node->diverged;
+    position.etcd = lbm_log_ensemble_answers(node) != 0;
     Lbm__Peer answer = LBM__PEER__INIT;
     answer.body_case = LBM__PEER__BODY_LOG_POSITION;
     answer.log_position = &position;

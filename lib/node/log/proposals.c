@@ -70,6 +70,19 @@ give_up(struct lbm_node *node, size_t at)
     lbm__command__free_unpacked(command, NULL);
 }
 
+void
+lbm_log_proposals_end(struct lbm_node *node)
+{
+    while (node->appends.n != 0 && node->failed == LBM_OK) {
+        size_t n = node->appends.n;
+        if (!node->appends.at[n - 1].is_given_up)
+            give_up(node, n - 1);
+        if (node->appends.n == n)
+            lbm_log_append_done(node);
+    }
+    node->append_us = node->append_accepted = 0;
+}
+
 /* What has ended is never carried out. */
 static void
 end_appends(struct lbm_node *node)
@@ -142,14 +155,28 @@ tell_unanswered(const struct lbm_node *node, char *text, size_t size)
                  node->promotion.awaited.n > 4 ? " and others" : "");
 }
 
+static void
+tell_ensemble(const struct lbm_node *node, char *text, size_t size)
+{
+    const struct lbm_ensemble *ensemble = &node->view.ensemble;
+    size_t len = (size_t)snprintf(text, size, "etcd, of which no majority answers (hosts");
+    for (size_t i = 0; i < ensemble->n && len < size; i++)
+        len += (size_t)snprintf(text + len, size - len, " %" PRIu32, ensemble->member[i].host);
+    if (len < size)
+        snprintf(text + len, size - len,
+                 "): start them, or if they are lost for good, lbctl log promote --force");
+}
+
 void
 lbm_log_tell_wait(const struct lbm_node *node, char *text, size_t size)
 {
     const struct peer *peer = lbm_membership_peer_known(node, node->leader_host);
-    if (node->engine == LBM_LOG_ENGINE_EXTERNAL)
+    if (lbm_log_awaits_ensemble(node))
+        tell_ensemble(node, text, size);
+    else if (node->engine == LBM_LOG_ENGINE_EXTERNAL)
         snprintf(text, size, "etcd, which has not taken it");
     else if (node->diverged)
-        snprintf(text, size, "an operator: this host's copy is not the cluster's log");
+        snprintf(text, size, "its eviction: this host's copy is not the cluster's log");
     else if (node->leader_host == LBM_NONE)
         snprintf(text, size, "a promotion that is not over");
     else if (node->leader && node->promotion.awaited.n != 0)

@@ -5,6 +5,7 @@
 #include "node/records/blobs.h"
 
 #include <inttypes.h>
+#include <nettle/sha2.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,7 +76,7 @@ add(struct lbm_node *node, const struct lbm_blob_name *name)
         lbm_core_fail(node, LBM_E_NOMEM);
         return NULL;
     }
-    lbm_sha256_init(blob.hash);
+    sha256_init(blob.hash);
     memmove(&node->blobs.at[at + 1], &node->blobs.at[at], (node->blobs.n - 1 - at) * sizeof blob);
     node->blobs.at[at] = blob;
     if (node->blobs_us == INT64_MAX)
@@ -194,7 +195,7 @@ static enum lbm_err
 refuse_all(struct lbm_node *node, struct blob *blob)
 {
     store_nothing(node, &blob->name);
-    lbm_sha256_init(blob->hash);
+    sha256_init(blob->hash);
     blob->pieces = blob->asked = 0;
     blob->from = LBM_NONE;
     return LBM_E_CORRUPT;
@@ -216,14 +217,14 @@ take_piece(struct lbm_node *node, struct blob *blob, const uint8_t *bytes, size_
         return LBM_OK;
     }
     lbm_core_persist(node, op);
-    lbm_sha256_add(blob->hash, bytes, len);
+    sha256_update(blob->hash, len, bytes);
     blob->used_us = blob->moved_us = node->now_us;
     blob->pieces++;
     blob->asked = blob->asked > blob->pieces ? blob->asked : blob->pieces;
     if (blob->pieces < pieces_of(node, &blob->name))
         return LBM_OK;
     uint8_t digest[LBM_SHA256_BYTES];
-    lbm_sha256_end(blob->hash, digest);
+    sha256_digest(blob->hash, LBM_SHA256_BYTES, digest);
     if (memcmp(digest, blob->name.digest, sizeof digest) != 0)
         return refuse_all(node, blob);
     free(blob->hash);

@@ -57,6 +57,9 @@ void lbm_replication_on_repl_ack(struct lbm_node *node, const Lbm__Peer *message
 
 /* A host that left begins again, empty. Nonzero if it does. */
 int lbm_replication_rejoin(struct lbm_node *node);
+/* Its copy of the log is not the cluster's, and by that nobody waits for what this incarnation has: all of it is
+ * archived, and the next incarnation begins with nothing, not even a log. */
+void lbm_replication_begin_again(struct lbm_node *node);
 /* Take over from hosts whose successor this is once their leases are over; begin again where this host was
  * evicted (protocol.md section 8). */
 void lbm_replication_takeover_timer(struct lbm_node *node);

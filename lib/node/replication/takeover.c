@@ -191,7 +191,7 @@ take_over_all(struct lbm_node *node)
 
 /* All that this incarnation had is archived and gone; the given one begins empty once that is durable. */
 static void
-reset(struct lbm_node *node, uint64_t incarnation)
+reset(struct lbm_node *node, uint64_t incarnation, int has_no_log)
 {
     for (size_t i = 0; i < node->jobs.n; i++)
         if (node->jobs.at[i]->planning || node->jobs.at[i]->guest_id > node->persisted)
@@ -204,6 +204,7 @@ reset(struct lbm_node *node, uint64_t incarnation)
     lbm_core_persist_flush(node);
     struct lbm_persist_op op = {.kind = LBM_PERSIST_RESET};
     op.as.reset.incarnation = incarnation;
+    op.as.reset.has_no_log = has_no_log;
     lbm_core_persist(node, op);
     lbm_application_reset(node);
     node->raise->job_lost_all(node);
@@ -219,6 +220,8 @@ reset(struct lbm_node *node, uint64_t incarnation)
     node->incarnation = incarnation;
     node->resetting = 1;
     node->reset_id = cleared;
+    if (has_no_log)
+        lbm_log_forget(node);
     for (size_t i = 0; i < node->view.jobs.n; i++)
         node->raise->job_created(node, &node->view.jobs.at[i]);
     lbm_core_persist_flush(node);
@@ -230,8 +233,14 @@ lbm_replication_rejoin(struct lbm_node *node)
     const struct lbm_departed *gone = lbm_view_departed(&node->view, node->host, node->incarnation);
     if (gone == NULL || gone->evicted || node->resetting)
         return 0;
-    reset(node, node->incarnation + 1);
+    reset(node, node->incarnation + 1, 0);
     return node->resetting;
+}
+
+void
+lbm_replication_begin_again(struct lbm_node *node)
+{
+    reset(node, node->incarnation + 1, 1);
 }
 
 /* The new incarnation acts once its beginning is durable. */
@@ -315,11 +324,11 @@ own_departure(struct lbm_node *node, const struct lbm_departed *gone)
     }
     if (!gone->evicted) { /* it left; only an operator brings it back */
         if (holds_something(node))
-            reset(node, node->incarnation + 1); /* a disk from before it left: it joins again, empty */
+            reset(node, node->incarnation + 1, 0); /* a disk from before it left: it joins again, empty */
         return;
     }
     if (gone->taken_over) {
-        reset(node, node->incarnation + 1);
+        reset(node, node->incarnation + 1, 0);
         return;
     }
     lbm_log_fetch(node); /* nobody pings who is no member: it would not hear that there is more */
@@ -332,10 +341,11 @@ lbm_replication_takeover_timer(struct lbm_node *node)
 {
     const struct lbm_departed *gone = lbm_view_departed(&node->view, node->host, node->incarnation);
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
-    if (!node->caught_up || node->resetting)
+    if (!node->caught_up || node->resetting || node->diverged)
         return;
     if (self != NULL && self->incarnation > node->incarnation) {
-        reset(node, self->incarnation); /* a disk from before a reset: what it has was taken over long ago */
+        reset(node, self->incarnation,
+              0); /* a disk from before a reset: what it has was taken over long ago */
         return;
     }
     if (gone != NULL) {
@@ -354,7 +364,7 @@ lbm_replication_takeover_deadline(const struct lbm_node *node)
 {
     const struct lbm_departed *gone = lbm_view_departed(&node->view, node->host, node->incarnation);
     int64_t when = INT64_MAX;
-    if (!node->caught_up || node->resetting || node->appends.n >= PROPOSALS_MAX)
+    if (!node->caught_up || node->resetting || node->diverged || node->appends.n >= PROPOSALS_MAX)
         return when;
     if (gone != NULL && gone->evicted && !gone->taken_over && node->evicted_us != 0)
         when = rejoin_us(node);

@@ -115,12 +115,17 @@ lbm_view_apply_log_move(struct lbm_view *view, const Lbm__Command *command, char
 {
     const Lbm__LogMove *move = command->log_move;
     const struct lbm_member *leader = lbm_view_member(view, move->leader);
-    int ends_ensemble = view->external && move->place == LBM_LOG_PLACE_LOCAL;
+    int is_forced = move->forced > view->log_forced;
+    int ends_ensemble = view->external && (move->place == LBM_LOG_PLACE_LOCAL || is_forced);
     if (move->place >= LBM_LOG_PLACE_COUNT)
         return LBM_E_VERSION;
     if (view->external && view->ensemble.id == 0) {
         snprintf(refusal, LBM_DIAG_TEXT_MAX,
                  "the control log is in an ensemble that the configuration names, and stays there");
+        return LBM_OK;
+    }
+    if (move->forced != 0 && !is_forced) {
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "the control log was taken from that ensemble before");
         return LBM_OK;
     }
     if (ends_ensemble && (leader == NULL || !lbm_state_participates(leader->state))) {
@@ -133,7 +138,9 @@ lbm_view_apply_log_move(struct lbm_view *view, const Lbm__Command *command, char
         view->leader = move->leader;
         view->log_term = move->term > view->log_term ? move->term : view->log_term;
     }
-    if (move->place == LBM_LOG_PLACE_LOCAL)
+    if (is_forced)
+        view->log_forced = move->forced;
+    if (move->place == LBM_LOG_PLACE_LOCAL || is_forced)
         view->ensemble = (struct lbm_ensemble){0};
     return LBM_OK;
 }

@@ -190,6 +190,7 @@ struct lbm_view {
     struct lbm_ensemble ensemble; /* that daemons run: the log is in it, or it is being formed */
     uint32_t log_place;           /* enum lbm_log_place: where operators want the log */
     uint64_t log_term;            /* engine local: no term is below */
+    uint64_t log_forced;          /* term in which a host last took the log from an ensemble by force */
     unsigned m;                   /* dimensions of Omega */
     uint32_t protocol;            /* that the cluster speaks: all members do */
     /* Links follow from round-trip times, which cost 1 for so long; 0: they are declared. */

@@ -255,6 +255,7 @@ draft_fill(const struct lbm_view *view, struct draft *draft)
     }
     to->log_place = view->log_place;
     to->log_term = view->log_term;
+    to->log_forced = view->log_forced;
     to->protocol = view->protocol;
     to->revoked_users = draft->users;
     to->n_members = view->members.n;
@@ -441,6 +442,7 @@ take_snapshot(struct lbm_view *view, const Lbm__Snapshot *from, struct lbm_diag 
             from->ensemble_host[i], from->ensemble_incarnation[i], from->ensemble_since[i]};
     view->log_place = from->log_place;
     view->log_term = from->log_term;
+    view->log_forced = from->log_forced;
     view->protocol = from->protocol != 0 ? from->protocol : 1;
     for (size_t i = 0; err == LBM_OK && i < from->n_revoked; i++)
         err = i != 0 && from->revoked[i - 1] >= from->revoked[i]

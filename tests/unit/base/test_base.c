@@ -14,7 +14,6 @@
 #include "base/idmap.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "base/sha256.h"
 
 /* ---- errors ------------------------------------------------------------------------------------------- */
 
@@ -345,42 +344,6 @@ streams_of_a_seed_repeat_and_differ(void **state)
 
 /* ---- SHA-256 ------------------------------------------------------------------------------------------- */
 
-/* FIPS 180-4, and what sha256sum says of as many letters a. */
-static void
-digests_are_those_of_the_standard_however_bytes_come(void **state)
-{
-    static const struct {
-        const char *text;
-        size_t n;
-        const char *digest;
-    } rows[] = {
-        {"abc", 3, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
-        {NULL, 0, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
-        {NULL, 55, "9f4390f8d30c2dd92ec9f095b65e2b9ae9b0a925a5258e241c9f1e910f734318"},
-        {NULL, 56, "b35439a4ac6f0948b6d6f9e3c6af0f5f590ce20f1bde7090ef7970686ec6738a"},
-        {NULL, 63, "7d3e74a05d7db15bce4ad9ec0658ea98e3f06eeecf16b4c6fff2da457ddc2f34"},
-        {NULL, 64, "ffe054fe7ae0cb6dc65c3af9b61d5209f439851db43d0ba5997337df154668eb"},
-        {NULL, 119, "31eba51c313a5c08226adf18d4a359cfdfd8d2e816b13f4af952f7ea6584dcfb"},
-        {NULL, 1000, "41edece42d63e8d9bf515a9ba6932e1c20cbc9f5a5d134645adb5db1b9737ea3"},
-    };
-    char letters[1000], text[2 * LBM_SHA256_BYTES + 1];
-    uint8_t digest[LBM_SHA256_BYTES];
-    (void)state;
-    memset(letters, 'a', sizeof letters);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        for (size_t step = 1; step < 200; step += 13) {
-            struct lbm_sha256 sha;
-            lbm_sha256_init(&sha);
-            for (size_t at = 0; at < rows[i].n; at += step)
-                lbm_sha256_add(&sha, (rows[i].text != NULL ? rows[i].text : letters) + at,
-                               rows[i].n - at < step ? rows[i].n - at : step);
-            lbm_sha256_end(&sha, digest);
-            for (size_t k = 0; k < sizeof digest; k++)
-                snprintf(text + 2 * k, 3, "%02x", digest[k]);
-            assert_string_equal(text, rows[i].digest);
-        }
-}
-
 int
 main(void)
 {
@@ -400,7 +363,6 @@ main(void)
         cmocka_unit_test(a_unit_number_is_in_its_interval),
         cmocka_unit_test(a_shuffle_is_a_permutation_and_differs_by_seed),
         cmocka_unit_test(streams_of_a_seed_repeat_and_differ),
-        cmocka_unit_test(digests_are_those_of_the_standard_however_bytes_come),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -208,6 +208,84 @@ a_host_that_was_away_finds_the_log(void **state)
     end(cluster, &h);
 }
 
+static enum lbm_err
+promote(struct cluster *cluster, uint32_t host, int force)
+{
+    Lbm__PromoteRequest promote = LBM__PROMOTE_REQUEST__INIT;
+    promote.force = (uint32_t)force;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_PROMOTE;
+    request.promote = &promote;
+    const Lbm__Response *response = cluster_ask(cluster, host, 0, &request);
+    assert_non_null(response);
+    return (enum lbm_err)response->code;
+}
+
+static void
+expect_same(struct cluster *cluster, uint32_t n)
+{
+    cluster_run(cluster, 20 * SECOND, NULL, NULL);
+    for (uint32_t p = 1; p < n; p++)
+        assert_int_equal(status_of(cluster, p)->view, status_of(cluster, 0)->view);
+}
+
+/* Not while it answers. Host 1 is away when it happens, and knows the lost ensemble alone. */
+static void
+a_host_takes_the_log_from_an_ensemble_that_is_lost(void **state)
+{
+    struct lbm_hosts h;
+    (void)state;
+    struct cluster *cluster = cluster_of("complete:6", LBM_ETCD_ABILITY_RUNS, &h);
+    assert_int_equal(promote(cluster, 5, 0), LBM_E_UNSUPPORTED);
+    assert_int_equal(promote(cluster, 5, 1), LBM_E_STATE);
+    assert_true(cluster_lose_ensemble(cluster, 0));
+    cluster_run(cluster, 5 * SECOND, NULL, NULL);
+    assert_int_equal(status_of(cluster, 5)->n_ensemble_answers, 0);
+    cluster_crash_with(cluster, 1, CRASH_NONE);
+    cluster_run(cluster, 5 * SECOND, NULL, NULL);
+    assert_int_equal(promote(cluster, 5, 1), LBM_OK);
+    cluster_run(cluster, SECOND, NULL, NULL);
+    assert_false(status_of(cluster, 3)->log_external);
+    assert_int_equal(status_of(cluster, 3)->leader, 5);
+    assert_int_equal(scene_set_capacity(cluster, 4, 4, 2), LBM_OK);
+    cluster_run(cluster, LOST, NULL, NULL);
+    expect_ensemble(cluster, 3, 3);
+    assert_false(is_member(status_of(cluster, 3), 1));
+    cluster_restart(cluster, 1);
+    expect_same(cluster, 6);
+    expect_ensemble(cluster, 1, 3);
+    end(cluster, &h);
+}
+
+/* The host that takes it ends in between: it goes on, and so does the log. */
+static void
+taking_it_goes_on_after_a_crash(void **state)
+{
+    struct lbm_hosts h;
+    (void)state;
+    for (int after_ms = 0; after_ms < 60; after_ms += 3) {
+        struct cluster *cluster = cluster_of("ring:5", LBM_ETCD_ABILITY_RUNS, &h);
+        Lbm__PromoteRequest by_force = LBM__PROMOTE_REQUEST__INIT;
+        by_force.force = 1;
+        Lbm__Request request = LBM__REQUEST__INIT;
+        request.what_case = LBM__REQUEST__WHAT_PROMOTE;
+        request.promote = &by_force;
+        assert_true(cluster_lose_ensemble(cluster, 1));
+        cluster_run(cluster, 5 * SECOND, NULL, NULL);
+        cluster_request(cluster, 4, 0, &request);
+        cluster_run(cluster, after_ms * 1000, NULL, NULL);
+        cluster_crash(cluster, 4);
+        cluster_restart(cluster, 4);
+        cluster_run(cluster, 5 * SECOND, NULL, NULL);
+        if (status_of(cluster, 4)->log_external) /* it was not begun */
+            assert_int_equal(promote(cluster, 4, 1), LBM_OK);
+        cluster_run(cluster, LOST, NULL, NULL);
+        expect_ensemble(cluster, 2, 3);
+        expect_same(cluster, 5);
+        end(cluster, &h);
+    }
+}
+
 int
 main(void)
 {
@@ -218,6 +296,8 @@ main(void)
         cmocka_unit_test(a_host_that_comes_back_takes_its_own_place),
         cmocka_unit_test(the_log_moves_to_a_host_and_back),
         cmocka_unit_test(a_host_that_was_away_finds_the_log),
+        cmocka_unit_test(a_host_takes_the_log_from_an_ensemble_that_is_lost),
+        cmocka_unit_test(taking_it_goes_on_after_a_crash),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,6 +27,7 @@ cluster_that_holds(const char *spec, enum lbm_log_engine engine, uint32_t late, 
                                             .delay_most_us = 300,
                                             .sync_us = 2000,
                                             .limited_host = LBM_NONE,
+                                            .evict_share = 100,
                                             .engine = engine,
                                             .late = late};
     struct lbm_diag diag;
@@ -321,6 +322,7 @@ struct bench {
     int64_t now_us;
     Lbm__LogEntries *entries; /* last one sent; owned */
     int says_diverged;        /* it has told an operator */
+    int n_resets;             /* how often it archived all, the log too */
     int asks;                 /* messages about the log that it sent */
     int n_unknown;            /* numbers of the log that it has said it does not know */
 };
@@ -395,10 +397,13 @@ step(struct bench *b, struct lbm_event *event)
         const struct lbm_effect *effect = &effects.list.at[i];
         if (effect->kind == LBM_EFFECT_SEND)
             take_send(b, effect);
+        for (size_t k = 0; effect->kind == LBM_EFFECT_PERSIST && k < effect->as.persist->ops.n; k++)
+            b->n_resets += effect->as.persist->ops.at[k].kind == LBM_PERSIST_RESET &&
+                           effect->as.persist->ops.at[k].as.reset.has_no_log;
         if (effect->kind == LBM_EFFECT_NOTE && effect->as.note.level == LBM_NOTE_WARNING)
             b->n_unknown += strstr(effect->as.note.text, "is not known here") != NULL;
         if (effect->kind == LBM_EFFECT_NOTE && effect->as.note.level == LBM_NOTE_ERROR)
-            b->says_diverged |= strstr(effect->as.note.text, "move its database away") != NULL;
+            b->says_diverged |= strstr(effect->as.note.text, "begins again, empty") != NULL;
     }
     lbm_effects_clear(&effects);
 }
@@ -534,6 +539,61 @@ a_host_that_is_told_so_stops_taking_part(void **state)
     }
     assert_int_equal(b.asks, 0);
     bench_free(&b);
+}
+
+/* A host that is told so keeps what it has until the log has nobody who waits for it. */
+static void
+a_host_whose_incarnation_is_gone_begins_again(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_start(&b, 0);
+    Lbm__LogEntries entries = LBM__LOG_ENTRIES__INIT;
+    entries.from = 4;
+    entries.last = 3;
+    entries.term = 1;
+    entries.leader = 1;
+    entries.diverged = 1;
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_LOG_ENTRIES;
+    message.log_entries = &entries;
+    receive(&b, 1, &message);
+    assert_int_equal(lbm_node_view(b.node), 3);
+    assert_int_equal(b.n_resets, 0);
+    entries.gone = 1;
+    receive(&b, 1, &message);
+    assert_int_equal(b.n_resets, 1);
+    assert_int_equal(lbm_node_view(b.node), 0);
+    bench_free(&b);
+}
+
+/* The leader orders an entry that nobody else gets, and another host is promoted by force meanwhile. */
+static void
+a_former_leader_with_another_history_begins_again(void **state)
+{
+    (void)state;
+    struct lbm_hosts h;
+    struct cluster *cluster = cluster_of("ring:5", LBM_LOG_ENGINE_LOCAL, 0, &h);
+    for (uint32_t p = 1; p < 5; p++) {
+        cluster_cut(cluster, 0, p, 1);
+        cluster_cut(cluster, p, 0, 1);
+    }
+    cluster_part_log(cluster, 0);
+    assert_int_equal(scene_set_capacity(cluster, 0, 1, 4), LBM_OK);
+    cluster_run(cluster, 4 * SECOND, NULL, NULL);
+    assert_int_equal(promote(cluster, 2, 0, 1), LBM_OK);
+    assert_int_equal(scene_set_capacity(cluster, 3, 1, 5), LBM_OK);
+    for (uint32_t p = 1; p < 5; p++) {
+        cluster_cut(cluster, 0, p, 0);
+        cluster_cut(cluster, p, 0, 0);
+    }
+    cluster_run(cluster, 60 * SECOND, NULL, NULL);
+    assert_int_equal(status_of(cluster, 0)->leader, 2);
+    assert_string_equal(status_of(cluster, 0)->state, "ACTIVE");
+    expect_same_views(cluster, 5);
+    assert_int_equal(scene_set_capacity(cluster, 0, 0, 3), LBM_OK);
+    cluster_free(cluster);
+    lbm_hosts_free(&h);
 }
 
 static void
@@ -773,6 +833,8 @@ main(void)
         cmocka_unit_test(a_promoted_leader_that_forgot_it_leads_again),
         cmocka_unit_test(a_leader_sees_a_copy_that_has_other_entries),
         cmocka_unit_test(a_host_that_is_told_so_stops_taking_part),
+        cmocka_unit_test(a_host_whose_incarnation_is_gone_begins_again),
+        cmocka_unit_test(a_former_leader_with_another_history_begins_again),
         cmocka_unit_test(entries_of_a_lower_term_are_not_taken),
         cmocka_unit_test(numbers_of_a_later_version_are_kept_and_told),
         cmocka_unit_test(entries_about_hosts_far_away_share_a_commit),
