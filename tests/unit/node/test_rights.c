@@ -41,6 +41,8 @@ static const struct {
     {"change", LBM_ACCESS_READ},
     {"publish", LBM_ACCESS_READ},
     {"post", LBM_ACCESS_READ},
+    {"blob_put", LBM_ACCESS_READ},  /* of a job that it serves or submits */
+    {"blob_read", LBM_ACCESS_READ}, /* the same; of another only its owner, or who administers */
     {"network", LBM_ACCESS_READ},
     {"admit", LBM_ACCESS_ADMIN},
     {"revoke", LBM_ACCESS_ADMIN},
