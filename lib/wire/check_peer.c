@@ -517,7 +517,8 @@ static const struct lbm_wire_rule ping_rules[] = {{"jobs", UP_TO(LBM_JOBS_MAX), 
                                                   {"error", REAL(0.0, 1.0)},
                                                   {"slow", FLAG},
                                                   {"etcd", SMALL_ENUM},
-                                                  {"idle", FLAG}};
+                                                  {"idle", FLAG},
+                                                  {"inherits", FLAG}};
 static const struct lbm_wire_table ping_table = TABLE(ping_rules, lbm__ping__descriptor);
 
 static const struct lbm_wire_rule place_rules[] = {

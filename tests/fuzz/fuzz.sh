@@ -4,7 +4,7 @@
 #   tests/fuzz/fuzz.sh [SECONDS [HARNESS...]]    default: 60 seconds each, all harnesses
 #   KEEP=DIR                                build and search there, and go on from there next time
 #   FUZZ_FAST=1                             without sanitizers: several times as many runs, which find crashes alone
-#   FUZZ_RUNS=N                             so many runs of each instead of seconds
+#   FUZZ_RUNS=N                             end each after N runs instead of after seconds
 #
 # Builds with clang in a temporary directory, which is kept if something was found. A finding, made small, goes
 # to tests/corpus/HARNESS, where make check replays it. Exit status 1 if there are any.

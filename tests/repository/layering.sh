@@ -74,6 +74,7 @@ cairo                               lib/draw
 zlib                                lib/file lib/store
 archive                             lib/file
 jansson                             lib/import client daemon sim papers
+nettle/                             lib/node lib/api sim
 protobuf-c/                         lib/wire
 time[.]h|sys/|unistd[.]h|fcntl[.]h  lib/file lib/pki lib/store lib/api daemon client sim papers
 poll[.]h|net|arpa/                  lib/file lib/store lib/api daemon client
@@ -244,7 +245,7 @@ check_library() {
     fi
     nm -D --defined-only "$1" | awk '$2 != "A" && $3 !~ /^lbmap_/ { print "liblbmap exports " $3 }'
     readelf -d "$1" | sed -nE 's/.*\(NEEDED\).*\[(.*)\]/\1/p' |
-        grep -vE '^(libc|libprotobuf-c|libasan|libubsan|libclang_rt[a-z._0-9-]*|libgcov|libm|libgcc_s)\.so' |
+        grep -vE '^(libc|libprotobuf-c|libnettle|libasan|libubsan|libclang_rt[a-z._0-9-]*|libgcov|libm|libgcc_s)\.so' |
         sed 's/^/liblbmap needs /'
 }
 

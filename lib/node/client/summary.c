@@ -211,16 +211,18 @@ add_member(const struct lbm_node *node, const struct job *job, const struct lbm_
     add_heard(node, entry, tally, member, &report);
 }
 
-/* Nonzero if a successor has not told yet, by its pings, of the view in which it has what it took over: its
- * disk may be slow, and until then nobody says that these vertices are there. */
+/* Nonzero if what the log calls taken over is not there yet, by what the successor tells in its pings: it has
+ * not heard of it, its disk is slow, or it waits for leases of its life before. */
 static int
 is_taking_over(const struct lbm_node *node, const struct lbm_departed *gone)
 {
     const struct lbm_member *successor = lbm_view_member(&node->view, gone->successor);
     const struct peer *peer = lbm_membership_peer_known(node, gone->successor);
-    return gone->over != 0 && gone->successor != node->host && successor != NULL &&
-           lbm_view_participates(successor) && successor->incarnation == gone->successor_incarnation &&
-           !lbm_membership_is_large(node) && peer != NULL && peer->view < gone->over;
+    if (gone->successor == node->host)
+        return lbm_local_inherits(node, gone);
+    return gone->over != 0 && successor != NULL && lbm_view_participates(successor) &&
+           successor->incarnation == gone->successor_incarnation && !lbm_membership_is_large(node) &&
+           peer != NULL && (peer->view < gone->over || peer->inherits);
 }
 
 /* An evicted host that nobody has taken over: what it had waits. */
@@ -232,7 +234,7 @@ add_departed(const struct lbm_node *node, const struct job *job, struct tally *t
     const struct lbm_member *successor = lbm_view_member(&node->view, gone->successor);
     if (gone->evicted && gone->taken_over && is_taking_over(node, gone)) {
         tally->n_pending++;
-        because(tally, "host %" PRIu32 " takes over from host %" PRIu32 ", and has yet to store it",
+        because(tally, "host %" PRIu32 " takes over from host %" PRIu32 ", and has yet to take it in",
                 gone->successor, gone->host);
     }
     if (!gone->evicted || gone->taken_over)

@@ -50,6 +50,7 @@ struct peer {
     int64_t evict_us;                     /* its eviction was proposed last; 0: never */
     enum lbm_etcd_ability etcd;           /* as it says */
     int is_idle;                          /* it says that its applications may not work */
+    int inherits;                         /* it says that it has yet to take over from a host that is gone */
     int64_t suspect_us;                   /* since when this host suspects it; 0: it does not */
     LBM_VEC(struct suspector) suspectors; /* others that do */
     int is_doubted;                       /* in node->doubted: somebody else suspects it, or did lately */

@@ -383,6 +383,7 @@ send_pings(struct lbm_node *node)
     ping.lag = lbm_local_replication_lag(node);
     ping.backup_lost = lbm_membership_has_lost_backup(node) != 0;
     ping.etcd = (uint32_t)node->ensemble.ability;
+    ping.inherits = !lbm_local_takeovers_done(node);
     ping.idle = !lbm_local_lease_holds(node) && !LBM_BUG(SETTLED_WITHOUT_LEASE);
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_PING;
@@ -454,6 +455,7 @@ lbm_membership_on_ping(struct lbm_node *node, const Lbm__Peer *message)
     peer->etcd = message->ping->etcd < LBM_ETCD_ABILITY_COUNT ? (enum lbm_etcd_ability)message->ping->etcd
                                                               : LBM_ETCD_ABILITY_NONE;
     peer->is_idle = message->ping->idle != 0;
+    peer->inherits = message->ping->inherits != 0;
     peer->view = message->view;
     lbm_membership_network_heard(node, message);
     lbm_membership_suspicion_heard(node, message->src, message->ping->n_suspect, message->ping->suspect);
