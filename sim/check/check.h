@@ -144,6 +144,8 @@ void check_end(struct check *check, const struct disk *disk, const struct guest 
 /* ---- views and messages (check_views.c) ---------------------------------------------------------------- */
 
 void check_entry(struct check *check, uint32_t host, uint64_t index, const uint8_t *command, size_t len);
+/* Nobody has entries after that one any more: others may stand in their place. */
+void check_log_ends(struct check *check, uint64_t index);
 void check_message(struct check *check, uint32_t from, const Lbm__Peer *message);
 
 /* ---- what is said of jobs (check_summary.c) -------------------------------------------------------------

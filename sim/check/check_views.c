@@ -21,6 +21,12 @@ check_entry(struct check *check, uint32_t host, uint64_t index, const uint8_t *c
                        index);
 }
 
+void
+check_log_ends(struct check *check, uint64_t index)
+{
+    check->log.n = check->log.n > index ? index : check->log.n;
+}
+
 static void
 check_epochs(struct check *check, uint32_t from, uint64_t job, size_t n, const uint32_t *vertex,
              const uint64_t *epoch)

@@ -214,6 +214,23 @@ replace_disk(struct cluster *c, uint32_t host, const struct disk *by)
     judge(c);
 }
 
+/* A leader stores an entry before it tells of it. If its disk goes back then, nobody has the entry, and the next
+ * leader puts another in its place. */
+static void
+forget_entries(struct cluster *c)
+{
+    uint64_t last = 0;
+    if (cluster_log_is_external(c) || cluster_log_is_managed(c))
+        return;
+    for (uint32_t p = 0; p < c->n; p++) {
+        uint64_t stored = c->disk[p].known ? c->disk[p].snapshot_index + c->disk[p].log.n : 0;
+        uint64_t heard = cluster_is_up(c, p) ? lbm_node_view(c->machine[p].node) : 0;
+        last = stored > last ? stored : last;
+        last = heard > last ? heard : last;
+    }
+    check_log_ends(&c->check, last);
+}
+
 int
 cluster_roll_back_disk(struct cluster *c, uint32_t host)
 {
@@ -222,6 +239,7 @@ cluster_roll_back_disk(struct cluster *c, uint32_t host)
         return 0;
     trace(c, host, "the disk is rolled back");
     replace_disk(c, host, &c->image[host]);
+    forget_entries(c);
     return 1;
 }
 
@@ -233,4 +251,5 @@ cluster_lose_disk(struct cluster *c, uint32_t host)
     struct disk empty = {
         .place = host, .watcher = c->disk[host].watcher, .watcher_arg = c->disk[host].watcher_arg};
     replace_disk(c, host, &empty);
+    forget_entries(c);
 }
