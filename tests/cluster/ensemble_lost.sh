@@ -59,6 +59,7 @@ choose() {
 field_start mesh:2x3 airfoil:3000
 until_true 60 "the control log moves into an ensemble" whole
 choose
+until_true 30 "host $eye knows it" whole
 ok "etcd on hosts $members"
 refused 1 "lbctl log move local moves it" ask "$eye" log promote
 refused 1 "etcd answers" ask "$eye" log promote --force

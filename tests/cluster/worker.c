@@ -9,8 +9,8 @@
  *     TIME away
  *
  * TIME is CLOCK_BOOTTIME in microseconds, LAST the end of the last step (0: none was made), away: that the
- * daemon was seen to be gone. Between acquire and LAST nobody else may make a step of the vertex; steps that
- * were checkpointed never get lost.
+ * daemon was seen to be gone, or to stand still until the lease was over. Between acquire and LAST nobody
+ * else may make a step of the vertex; steps that were checkpointed never get lost.
  *
  *     worker JOB SOCKET HISTORY [SECONDS [STEP_MS [CHECKPOINT_MS]]]
  *
@@ -166,9 +166,9 @@ report(const struct worker *worker, struct lbmap *map)
 }
 
 static void
-look_for_daemon(struct worker *worker, const struct lbmap *map)
+look_for_daemon(struct worker *worker, struct lbmap *map)
 {
-    int is_away = lbmap_fd(map) < 0;
+    int is_away = lbmap_fd(map) < 0 || lbmap_lease_valid(map) == LBMAP_LOST;
     if (is_away && !worker->away)
         fprintf(worker->history, "%" PRId64 " away\n", serving_now_us());
     worker->away = is_away;
