@@ -65,7 +65,7 @@ run() {
         >"$scratch/out" 2>"$scratch/err" &
     lbctl_pid=$!
     until_true 20 "run $1: a program at every host" works "$job" "$hosts"
-    until_true 5 "run $1: what they write is here, with the name of the host" said '^h[0-3]: pid [0-9]+ of .*: a  b$' 4
+    until_true 30 "run $1: what they write is here, with the name of the host" said '^h[0-3]: pid [0-9]+ of .*: a  b$' 4
     is_settled "$job" || bad "run $1: programs work everywhere, and the job is $(job "$job" "job['state'], job['reason']")"
 
     touch "$scratch/bad.2"

@@ -3,7 +3,7 @@
 # program is killed and started again meanwhile; what is no image is refused.
 #   THINNING_HOSTS  (chain:4)
 #   THINNING_SIDE   pixels of the image's side (128)
-#   THINNING_NS     nanoseconds of a dark pixel in a step (20000)
+#   THINNING_NS     nanoseconds of a dark pixel in a step (100000)
 pkg-config --exists libpng 2>/dev/null || { echo "skipped: libpng-dev is not installed"; exit 77; }
 . "${top_srcdir:?run by make check}/tests/cluster/cluster_lib.sh"
 spec=${THINNING_HOSTS:-chain:4} side=${THINNING_SIDE:-128}
@@ -19,7 +19,7 @@ trap 'kill -KILL "${pid[@]}" 2>/dev/null; finish' EXIT
 
 # begin HOST: its program.
 begin() {
-    "$thinning" run image "$scratch/in.png" "$scratch/out.$1.png" "$dir/h$1/lbmapd.sock" "${THINNING_NS:-20000}" \
+    "$thinning" run image "$scratch/in.png" "$scratch/out.$1.png" "$dir/h$1/lbmapd.sock" "${THINNING_NS:-100000}" \
         2>"$scratch/error.$1" </dev/null &
     pid[$1]=$!
 }
@@ -43,7 +43,7 @@ start "$spec"
 expect "submit" ask 0 submit "$scratch/image.graph" --name image
 expect "it settles" settles 0 image
 for ((host = 0; host < hosts; host++)); do begin "$host"; done
-sleep 0.5
+sleep 0.3
 kill -KILL "${pid[1]}" && ok "a program is killed" || bad "all is done already: more THINNING_NS are needed"
 wait "${pid[1]}" 2>/dev/null
 begin 1
