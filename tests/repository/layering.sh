@@ -77,7 +77,7 @@ jansson                             lib/import client daemon sim papers
 nettle/                             lib/node lib/api sim
 protobuf-c/                         lib/wire
 time[.]h|sys/|unistd[.]h|fcntl[.]h  lib/file lib/pki lib/store lib/api daemon client sim papers
-poll[.]h|net|arpa/                  lib/file lib/store lib/api daemon client
+poll[.]h|net/|netinet|netdb|arpa/   lib/file lib/store lib/api daemon client
 pthread[.]h|sched[.]h               lib/threads daemon
 signal[.]h                          lib/threads daemon client sim papers
 termios[.]h|pwd[.]h|grp[.]h         daemon client
