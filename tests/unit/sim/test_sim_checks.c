@@ -357,11 +357,11 @@ a_job_that_is_called_well_while_vertices_are_idle_is_seen(void **state)
         struct lbm_job_summary summary = {.condition =
                                               how == 1 ? LBM_CONDITION_DEGRADED : LBM_CONDITION_WELL};
         check_summary(&check, 0, &guest, &summary, SECOND);
-        check_summary(&check, 0, &guest, &summary, 7 * SECOND); /* it may not know yet */
+        check_summary(&check, 0, &guest, &summary, 9 * SECOND); /* it may not know yet */
         assert_string_equal(check.invariant, "");
         if (how == 2)
-            check_summary(&check, 0, &guest, NULL, 7 * SECOND + 1); /* it does not say so all the time */
-        check_summary(&check, 0, &guest, &summary, 8 * SECOND);
+            check_summary(&check, 0, &guest, NULL, 9 * SECOND + 1); /* it does not say so all the time */
+        check_summary(&check, 0, &guest, &summary, 10 * SECOND);
         assert_string_equal(check.invariant, how == 0 ? "I17" : "");
         free(guest.well_us);
     }
