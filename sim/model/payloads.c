@@ -149,7 +149,9 @@ payload_told(struct cluster *c, uint32_t application, const Lbm__Response *respo
     held->payload = response->code == LBM_OK && held->len == held->described.len
                         ? payload_read(held->vertex, held->bytes, held->len)
                         : UINT64_MAX;
-    payload_judge(c, application, held);
+    /* The payloads of a job that is cancelled go before its applications have heard of that. */
+    if (response->code == LBM_OK || !check_guest(&c->check, a->job)->deleted)
+        payload_judge(c, application, held);
     if (held->payload == UINT64_MAX)
         application_drops(c, application, (size_t)(held - a->held.at));
     return 1;

@@ -271,6 +271,7 @@ tear_down(void **state)
         daemon_die(&scene->daemon);
     lbm_buf_free(&scene->told);
     lbm_buf_free(&scene->daemon.posted);
+    lbm_buf_free(&scene->daemon.blob);
     lbm_buf_free(&scene->daemon.payload);
     unlink(scene->daemon.path);
     unlink(scene->daemon.page_path);
