@@ -71,8 +71,17 @@ settles 0 job >"$scratch/output" 2>&1 || bad "it does not settle: $(tail -n 3 "$
 grep -hE 'evicting|EVICTED' "$dir"/h*/lbmapd.log && bad "a host was evicted" || ok "nobody was evicted"
 expect "what earlier versions could not do" ask 0 -q payloads job -o "$scratch/payloads"
 
-# Back to the version before: that host is not listened to, and both sides say why.
+# Back to the version before: it leaves a database of a later schema alone. With the copy of before that host is not
+# listened to, and both sides say why.
 stop 1
+copy=$(find "$dir/h1" -name 'lbmap.db.schema-*' | head -n 1)
+if [ -n "$copy" ]; then
+    "$old/client/lbctl" -q cluster up --dir "$dir" --daemon "$old/daemon/lbmapd" >"$scratch/output" 2>&1
+    grep -q 'written by a newer lbmap' "$dir/h1/lbmapd.log" && ok "the database of a later version is left alone" ||
+        bad "$(tail -n 2 "$dir/h1/lbmapd.log")"
+    rm -f "$dir/h1/lbmap.db" "$dir"/h1/lbmap.db-*
+    mv "$copy" "$dir/h1/lbmap.db"
+fi
 "$old/client/lbctl" -q cluster up --dir "$dir" --daemon "$old/daemon/lbmapd" >"$scratch/output" 2>&1 & disown
 said() { grep -q 'speaks protocols 1 to 1, its cluster 1; this host speaks 1 to 2, its cluster 2' "$dir/h0/lbmapd.log"; }
 until_true 30 "the others say that it is too old" said
