@@ -9,21 +9,22 @@ cluster_scripts = tests/cluster/adapt.sh tests/cluster/amr.sh tests/cluster/api.
 	tests/cluster/chaos.sh \
 	tests/cluster/cluster.sh tests/cluster/copies.sh tests/cluster/crash.sh tests/cluster/crowd.sh \
 	tests/cluster/daemon.sh tests/cluster/diffuse.sh tests/cluster/disk.sh tests/cluster/enroll.sh \
-	tests/cluster/ensemble.sh tests/cluster/ensemble_lost.sh tests/cluster/etcd.sh tests/cluster/explain.sh tests/cluster/heat.sh \
+	tests/cluster/ensemble.sh tests/cluster/etcd.sh tests/cluster/explain.sh tests/cluster/heat.sh \
 	tests/cluster/kth.sh tests/cluster/leader.sh tests/cluster/leaver.sh tests/cluster/links.sh \
 	tests/cluster/load.sh tests/cluster/maintain.sh tests/cluster/members.sh tests/cluster/mpirun.sh \
 	tests/cluster/own_files.sh tests/cluster/owners_check.sh tests/cluster/parallel.sh \
-	tests/cluster/particles.sh tests/cluster/places.sh tests/cluster/promote.sh tests/cluster/python.sh tests/cluster/reach.sh \
+	tests/cluster/particles.sh tests/cluster/places.sh tests/cluster/promote.sh \
+	tests/cluster/python.sh tests/cluster/reach.sh \
 	tests/cluster/remote.sh tests/cluster/renew.sh tests/cluster/rights.sh tests/cluster/rogue.sh \
 	tests/cluster/rtt.sh tests/cluster/run.sh tests/cluster/run_users.sh tests/cluster/send.sh \
-	tests/cluster/slow.sh \
 	tests/cluster/talk.sh tests/cluster/thinning.sh tests/cluster/throttle.sh tests/cluster/tls.sh \
 	tests/cluster/tls_refused.sh tests/cluster/tokens.sh tests/cluster/trace.sh tests/cluster/truth.sh \
 	tests/cluster/wator.sh
 # A minute or more each: scripts/nightly runs them.
-long_cluster_scripts = tests/cluster/blob.sh tests/cluster/delay.sh tests/cluster/drift.sh tests/cluster/flood.sh \
-	tests/cluster/heavy.sh tests/cluster/hog.sh tests/cluster/join.sh tests/cluster/kills.sh tests/cluster/losses.sh \
-	tests/cluster/policy.sh tests/cluster/upgrade.sh
+long_cluster_scripts = tests/cluster/blob.sh tests/cluster/delay.sh tests/cluster/drift.sh \
+	tests/cluster/ensemble_lost.sh tests/cluster/flood.sh \
+	tests/cluster/heavy.sh tests/cluster/hog.sh tests/cluster/join.sh tests/cluster/kills.sh \
+	tests/cluster/losses.sh tests/cluster/policy.sh tests/cluster/slow.sh tests/cluster/upgrade.sh
 dist_check_SCRIPTS += $(long_cluster_scripts)
 dist_check_SCRIPTS += $(cluster_scripts)
 TESTS += $(cluster_scripts)
