@@ -54,7 +54,8 @@ node_core = lib/node/core/core.h lib/node/core/effects.c lib/node/core/events.h 
 	lib/node/core/transitions.h
 node_view = lib/node/view/backups.c lib/node/view/ensemble.h lib/node/view/hosts.c lib/node/view/internal.h \
 	lib/node/view/job_terms.c \
-	lib/node/view/log_place.c lib/node/view/member_maintenance.c lib/node/view/members.c lib/node/view/view.c \
+	lib/node/view/departures.c lib/node/view/log_place.c \
+	lib/node/view/member_maintenance.c lib/node/view/members.c lib/node/view/view.c \
 	lib/node/view/view.h lib/node/view/view_cache.c lib/node/view/view_commands.c \
 	lib/node/view/view_requests.c lib/node/view/view_snapshot.c
 lib_node_libnode_a_SOURCES = lib/node/mutants.h lib/node/node.h $(node_dispatch) $(node_client) $(node_job) \

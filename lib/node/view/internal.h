@@ -3,7 +3,8 @@
  *
  *   view.c           look up, apply, jobs
  *   log_place.c      where the log is
- *   members.c        commands about members: states, backups, successors
+ *   members.c        commands about members: who joins, states
+ *   departures.c     commands by which they go; successors
  *   hosts.c          the host graph that follows
  *   view_cache.c     one view for many nodes
  *   view_requests.c  requests of clients that the log has
