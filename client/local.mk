@@ -1,7 +1,8 @@
 # client
 # Everything but main is a library, so that its parts are tested on their own.
 noinst_LIBRARIES += client/libclient.a
-client_libclient_a_SOURCES = lib/api/call.c lib/api/call.h lib/api/payloads.c lib/api/payloads.h client/approve.c client/backup.c \
+client_libclient_a_SOURCES = lib/api/call.c lib/api/call.h lib/api/payloads.c lib/api/payloads.h \
+	client/approve.c client/backup.c \
 	client/backup_format.c client/backup_format.h client/cluster.c client/cluster_dir.c \
 	client/cluster_dir.h client/cluster_pki.c client/cluster_pki.h client/command.h client/convert.c \
 	client/cut.c client/cut.h \
@@ -17,7 +18,8 @@ client_libclient_a_SOURCES = lib/api/call.c lib/api/call.h lib/api/payloads.c li
 	client/omega_links.c client/omega_links.h \
 	client/output.c client/output.h client/pins.c client/pins.h client/pki.c client/pki_key.c client/pki_key.h \
 	client/plan.c client/policy.c client/policy.h \
-	client/process.c client/process.h client/progress.c client/progress.h client/recover.c client/remap.c client/remap.h \
+	client/process.c client/process.h client/progress.c client/progress.h client/recover.c client/remap.c \
+	client/remap.h \
 	client/report.c client/report.h client/restore.c client/run.c client/setup.c client/setup.h client/specs.c \
 	client/status.c client/submit.c \
 	client/table.c client/table.h \
@@ -31,7 +33,8 @@ client_libs = client/libclient.a lib/draw/libdraw.a lib/threads/libthreads.a lib
 	lib/import/libimport.a lib/trace/libtrace.a \
 	lib/node/libnode.a lib/pki/libpki.a lib/wire/libwire.a lib/wire/libpb.a lib/file/libfile.a lib/map/libmap.a \
 	lib/embed/libembed.a lib/balance/libbalance.a lib/space/libspace.a lib/host/libhost.a \
-	lib/graph/libgraph.a lib/base/libbase.a $(CAIRO_LIBS) $(OPENSSL_LIBS) $(JANSSON_LIBS) $(host_libs) $(QHULL_LIBS) \
+	lib/graph/libgraph.a lib/base/libbase.a $(CAIRO_LIBS) $(OPENSSL_LIBS) $(JANSSON_LIBS) $(host_libs) \
+	$(QHULL_LIBS) \
 	$(EXPAT_LIBS) $(PLANARITY_LIBS) $(NETTLE_LIBS) $(ZLIB_LIBS) $(ARCHIVE_LIBS) $(PROTOBUF_LIBS) -lm
 bin_PROGRAMS += client/lbctl
 client_lbctl_SOURCES = client/main.c

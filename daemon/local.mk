@@ -8,7 +8,8 @@ daemon_libdaemon_a_SOURCES = daemon/accept_rate.c daemon/accept_rate.h daemon/ac
 	daemon/etcd_message.c \
 	daemon/etcd_message.h daemon/frames.c daemon/frames.h daemon/http.c daemon/http.h daemon/inbound.c \
 	daemon/inbound.h daemon/keeper.c daemon/keeper.h daemon/program_start.c \
-	daemon/program_start.h daemon/programs.c daemon/programs.h daemon/lease_page.c daemon/lease_page.h daemon/listener.c \
+	daemon/program_start.h daemon/programs.c daemon/programs.h daemon/lease_page.c daemon/lease_page.h \
+	daemon/listener.c \
 	daemon/listener.h \
 	daemon/log.c daemon/log.h daemon/outgoing.c daemon/outgoing.h daemon/plan_worker.c daemon/plan_worker.h \
 	daemon/renew.c daemon/renew.h daemon/resolver.c daemon/resolver.h daemon/sandbox.c daemon/sandbox.h \

@@ -5,18 +5,22 @@ sim_libsim_a_SOURCES = sim/check/check.h sim/check/check_ends.c sim/check/check_
 	sim/check/check_records.c sim/check/check_requests.c sim/check/check_summary.c \
 	sim/check/check_views.c sim/check/check_words.c sim/model/application.c \
 	sim/model/applications.c sim/model/clients.c sim/model/clock.c sim/model/clock.h sim/model/cluster.c \
-	sim/model/cluster.h sim/model/disk.c sim/model/disk.h sim/model/disk_image.c sim/model/ensemble.c sim/model/forge.c \
-	sim/model/hash.h sim/model/interceptors.c sim/model/lie.c sim/model/internal.h sim/model/log.c sim/model/machine.c \
+	sim/model/cluster.h sim/model/disk.c sim/model/disk.h sim/model/disk_image.c sim/model/ensemble.c \
+	sim/model/forge.c \
+	sim/model/hash.h sim/model/interceptors.c sim/model/lie.c sim/model/internal.h sim/model/log.c \
+	sim/model/machine.c \
 	sim/model/network.c sim/model/payloads.c sim/model/positions.c sim/model/positions.h sim/model/queue.c \
 	sim/model/refine.c sim/model/rest.c \
 	sim/model/rollout.c \
-	sim/model/rows.c sim/model/script.c sim/model/script.h sim/model/storage.c sim/model/summaries.c sim/model/timers.c \
+	sim/model/rows.c sim/model/script.c sim/model/script.h sim/model/storage.c sim/model/summaries.c \
+	sim/model/timers.c \
 	sim/model/timers.h sim/model/trace.c sim/model/work.c
 sim_cflags = $(AM_CFLAGS) $(PROTOBUF_CFLAGS) $(NETTLE_CFLAGS)
 sim_libsim_a_CFLAGS = $(sim_cflags)
 node_libs = lib/node/libnode.a lib/map/libmap.a lib/embed/libembed.a lib/balance/libbalance.a \
 	lib/space/libspace.a lib/host/libhost.a lib/graph/libgraph.a lib/wire/libwire.a lib/wire/libpb.a \
-	lib/base/libbase.a $(PROTOBUF_LIBS) $(NETTLE_LIBS) $(host_libs) $(QHULL_LIBS) $(EXPAT_LIBS) $(PLANARITY_LIBS) -lm
+	lib/base/libbase.a $(PROTOBUF_LIBS) $(NETTLE_LIBS) $(host_libs) $(QHULL_LIBS) $(EXPAT_LIBS) \
+	$(PLANARITY_LIBS) -lm
 # Load policies from the command line (lbsim balance, lbsim advise).
 noinst_LIBRARIES += sim/libbalancing.a
 sim_libbalancing_a_SOURCES = sim/balance/advise.c sim/balance/balance.c sim/balance/links.c \
@@ -38,7 +42,8 @@ sim_libexperiment_a_CFLAGS = $(sim_cflags) $(JANSSON_CFLAGS)
 bin_PROGRAMS += sim/lbsim
 sim_lbsim_SOURCES = sim/main.c sim/command.h sim/faults/fault_actions.h sim/faults/faults.c \
 	sim/faults/faults.h sim/faults/faults_hosts.c sim/faults/faults_network.c sim/faults/faults_operators.c \
-	sim/run/seed_sweep.c sim/run/seed_sweep.h sim/run/mutation.c sim/run/mutation.h sim/run/options.c sim/run/options.h \
+	sim/run/seed_sweep.c sim/run/seed_sweep.h sim/run/mutation.c sim/run/mutation.h sim/run/options.c \
+	sim/run/options.h \
 	sim/run/report.c sim/run/report.h sim/run/runner.c sim/run/runner.h sim/run/shrink.c sim/run/shrink.h \
 	sim/run/run.c sim/run/run.h sim/run/run_draw.c sim/run/run_directed.c sim/run/run_view.c \
 	sim/scenario/scenario.c sim/scenario/scenario_internal.h sim/scenario/scenario_read.c \

@@ -4,7 +4,8 @@ include_HEADERS = include/lbmap.h include/lbmap_steps.h
 lib_LTLIBRARIES = liblbmap.la
 liblbmap_la_SOURCES = include/lbmap.h lib/api/call.c lib/api/call.h lib/api/lbmap.c lib/api/change.c \
 	lib/api/sketch.c lib/api/sketch.h lib/api/talk.c lib/api/load.c lib/api/page.c lib/api/page.h \
-	lib/api/lease.c lib/api/service.h lib/api/letters.h lib/api/letters_desk.c lib/api/letters_rows.c lib/api/letters_rows.h \
+	lib/api/lease.c lib/api/service.h lib/api/letters.h lib/api/letters_desk.c lib/api/letters_rows.c \
+	lib/api/letters_rows.h \
 	lib/api/letters_turn.c lib/api/send.c lib/api/send.h \
 	lib/api/peers.c lib/api/peers.h lib/api/steps.c lib/api/steps.h lib/api/steps_bytes.h lib/api/steps_mail.c \
 	lib/api/steps_line.c lib/api/steps_export.c \

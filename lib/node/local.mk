@@ -46,7 +46,8 @@ node_membership = lib/node/membership/capacity.c lib/node/membership/drain.c \
 	lib/node/membership/membership.h lib/node/membership/network.c lib/node/membership/network.h \
 	lib/node/membership/peers.c lib/node/membership/straggler.c lib/node/membership/topology_links.c
 node_records = lib/node/records/record_batch.c lib/node/records/record_batch.h lib/node/records/record_packed.c \
-	lib/node/records/record_packed.h lib/node/records/records.c lib/node/records/blobs.c lib/node/records/blobs.h lib/node/records/records.h \
+	lib/node/records/record_packed.h lib/node/records/records.c lib/node/records/blobs.c \
+	lib/node/records/blobs.h lib/node/records/records.h \
 	lib/node/records/shard.c lib/node/records/shard.h
 node_local = lib/node/local/job_table.c lib/node/local/local.h lib/node/local/reach.c lib/node/local/self.c
 node_core = lib/node/core/core.h lib/node/core/effects.c lib/node/core/events.h lib/node/core/persist.c \

@@ -13,7 +13,8 @@ daemon_test_cflags = $(daemon_cflags) $(CMOCKA_CFLAGS)
 daemon_test_libs = daemon/libdaemon.a lib/file/libfile.a lib/threads/libthreads.a lib/store/libstore.a \
 	lib/pki/libpki.a \
 	lib/node/libnode.a lib/wire/libwire.a lib/wire/libpb.a lib/base/libbase.a $(CURL_LIBS) $(JANSSON_LIBS) \
-	$(SQLITE_LIBS) $(NETTLE_LIBS) $(ZLIB_LIBS) $(ARCHIVE_LIBS) $(EVENT_SSL_LIBS) $(EVENT_LIBS) $(OPENSSL_LIBS) $(CONFIG_LIBS) \
+	$(SQLITE_LIBS) $(NETTLE_LIBS) $(ZLIB_LIBS) $(ARCHIVE_LIBS) $(EVENT_SSL_LIBS) $(EVENT_LIBS) \
+	$(OPENSSL_LIBS) $(CONFIG_LIBS) \
 	$(PROTOBUF_LIBS) \
 	$(SYSTEMD_LIBS) $(SECCOMP_LIBS) $(CMOCKA_LIBS)
 tests_unit_daemon_test_programs_SOURCES = tests/unit/daemon/test_programs.c

@@ -165,7 +165,8 @@ $(tests_unit_node_test_view_OBJECTS) $(tests_unit_node_test_view_sites_OBJECTS) 
 	$(tests_unit_node_test_rounds_OBJECTS) $(tests_unit_node_test_ghosts_OBJECTS) \
 	$(tests_unit_node_test_view_cache_OBJECTS) $(tests_unit_node_test_load_policies_OBJECTS) \
 	$(tests_unit_node_test_history_OBJECTS) $(tests_unit_node_test_record_packed_OBJECTS) \
-	$(tests_unit_node_test_cut_OBJECTS) $(tests_unit_node_test_query_OBJECTS) $(tests_unit_node_test_ingest_OBJECTS) \
+	$(tests_unit_node_test_cut_OBJECTS) $(tests_unit_node_test_query_OBJECTS) \
+	$(tests_unit_node_test_ingest_OBJECTS) \
 	$(tests_unit_node_test_edges_OBJECTS) $(tests_unit_node_test_starts_OBJECTS) \
 	$(tests_unit_node_test_diffuse_OBJECTS) $(tests_unit_node_test_tree_OBJECTS) \
 	$(tests_unit_node_test_network_OBJECTS) $(tests_unit_node_test_summary_OBJECTS) \

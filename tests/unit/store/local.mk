@@ -5,7 +5,8 @@ check_PROGRAMS += $(unit_store_tests)
 TESTS += $(unit_store_tests)
 check_PROGRAMS += tests/unit/store/store_writer
 check_LTLIBRARIES += tests/unit/store/failing_calls.la
-store_test_libs = lib/store/libstore.a lib/node/libnode.a lib/base/libbase.a $(SQLITE_LIBS) $(NETTLE_LIBS) $(ZLIB_LIBS) \
+store_test_libs = lib/store/libstore.a lib/node/libnode.a lib/base/libbase.a $(SQLITE_LIBS) \
+	$(NETTLE_LIBS) $(ZLIB_LIBS) \
 	$(CMOCKA_LIBS)
 store_test_sources = tests/unit/store/store_fixture.c tests/unit/store/store_model.c \
 	tests/unit/store/store_model.h
