@@ -37,6 +37,8 @@ static void
 to_external(struct lbm_node *node)
 {
     lbm_log_promote_over(node);
+    if (!node->starting)
+        log_local.applied(node, node->view.index); /* who does not have this entry does not look into etcd */
     begin_again(node);
     node->engine = LBM_LOG_ENGINE_EXTERNAL;
     node->log_engine = &log_external;

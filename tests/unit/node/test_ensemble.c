@@ -15,7 +15,7 @@
 enum { SECOND = 1000000, LOST = 20 * SECOND /* until a host is evicted, and replaced */ };
 
 static struct cluster *
-cluster_of(const char *spec, enum lbm_etcd_ability etcd, struct lbm_hosts *h)
+cluster_begun(const char *spec, enum lbm_etcd_ability etcd, struct lbm_hosts *h)
 {
     const struct cluster_options options = {.seed = 7,
                                             .delay_least_us = 100,
@@ -26,7 +26,13 @@ cluster_of(const char *spec, enum lbm_etcd_ability etcd, struct lbm_hosts *h)
                                             .etcd = etcd};
     struct lbm_diag diag;
     assert_int_equal(lbm_hosts_generate(spec, h, &diag), LBM_OK);
-    struct cluster *cluster = cluster_new(h, &options);
+    return cluster_new(h, &options);
+}
+
+static struct cluster *
+cluster_of(const char *spec, enum lbm_etcd_ability etcd, struct lbm_hosts *h)
+{
+    struct cluster *cluster = cluster_begun(spec, etcd, h);
     cluster_run(cluster, 20 * SECOND, NULL, NULL);
     return cluster;
 }
@@ -121,6 +127,25 @@ two_hosts_and_hosts_without_etcd_keep_it_local(void **state)
         assert_int_equal(move_log(cluster, 1, LBM_LOG_PLACE_ETCD), LBM_E_STATE);
         end(cluster, &h);
     }
+}
+
+/* The host that ordered the log is lost 10 ms after its last entry, before it has sent another ping. */
+static void
+its_former_leader_may_be_lost_at_once(void **state)
+{
+    struct lbm_hosts h;
+    int left = 20 * SECOND / (SECOND / 200);
+    (void)state;
+    struct cluster *cluster = cluster_begun("ring:5", LBM_ETCD_ABILITY_RUNS, &h);
+    cluster_run(cluster, SECOND, NULL, NULL);
+    for (; left > 0 && !status_of(cluster, 0)->log_external; left--)
+        cluster_run(cluster, SECOND / 200, NULL, NULL);
+    assert_int_not_equal(left, 0);
+    cluster_run(cluster, SECOND / 100, NULL, NULL);
+    lose(cluster, 0);
+    expect_ensemble(cluster, 4, 3);
+    assert_false(is_member(status_of(cluster, 4), 0));
+    end(cluster, &h);
 }
 
 /* One after the other, also the one that leads and the one that founded the cluster. */
@@ -292,6 +317,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(three_hosts_of_five_run_it_and_five_of_nine),
         cmocka_unit_test(two_hosts_and_hosts_without_etcd_keep_it_local),
+        cmocka_unit_test(its_former_leader_may_be_lost_at_once),
         cmocka_unit_test(members_that_are_lost_are_replaced),
         cmocka_unit_test(a_host_that_comes_back_takes_its_own_place),
         cmocka_unit_test(the_log_moves_to_a_host_and_back),
