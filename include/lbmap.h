@@ -129,7 +129,8 @@ enum lbmap_error lbmap_locate(struct lbmap *map, const uint32_t *vertex, size_t 
 
 /* ---- working on vertices ------------------------------------------------------------------------------ */
 
-#define LBMAP_PAYLOAD_MAX 67108864 /* bytes of a payload; LBMAP_MAIL_MAX less if the program has `deliver` */
+#define LBMAP_PAYLOAD_MAX 67108864 /* bytes of a payload; LBMAP_MAIL_MAX less if the program has `deliver`   \
+                                    */
 #define LBMAP_CHANGE_PAYLOAD_MAX                                                                             \
     262144 /* of one in a change of the guest (lbmap_change): checkpoint longer ones */
 
@@ -222,10 +223,9 @@ enum lbmap_error lbmap_serve(struct lbmap *map, const struct lbmap_callbacks *ca
  * While the daemon is away this is no error: it is looked for again whenever this is called.
  * Errors:  LBMAP_E_NOTFOUND the job is cancelled: everything was revoked, and nothing is served any more;
  *          LBMAP_E_RANGE a callback released a payload that is too long, which is not kept: dispatch on;
- *          LBMAP_E_LIMIT a vertex has messages of LBMAP_PARTNERS_MAX others, and that of yet another one waits
- *          at its sender: dispatch on;
- *          LBMAP_E_VERSION, LBMAP_E_CORRUPT a payload of more than 256 KiB could not be read, or kept:
- *          dispatch on; LBMAP_E_STATE nothing is served; LBMAP_E_NOMEM. */
+ *          LBMAP_E_LIMIT a vertex has messages of LBMAP_PARTNERS_MAX others, and that of yet another one
+ * waits at its sender: dispatch on; LBMAP_E_VERSION, LBMAP_E_CORRUPT a payload of more than 256 KiB could not
+ * be read, or kept: dispatch on; LBMAP_E_STATE nothing is served; LBMAP_E_NOMEM. */
 enum lbmap_error lbmap_dispatch(struct lbmap *map, unsigned timeout_ms);
 
 /* For event loops: dispatch when this descriptor has what lbmap_events says, and every 100 ms besides: a
@@ -233,9 +233,12 @@ enum lbmap_error lbmap_dispatch(struct lbmap *map, unsigned timeout_ms);
  * none. */
 int lbmap_fd(const struct lbmap *map);
 
-#define LBMAP_READ 1 /* readable */
+#define LBMAP_READ 1  /* readable */
+#define LBMAP_WRITE 2 /* writable */
 
-int lbmap_events(const struct lbmap *map); /* LBMAP_READ, or 0 without a descriptor */
+/* LBMAP_READ; LBMAP_WRITE as well while a checkpoint of lbmap_checkpoint_start has something to send; 0
+ * without a descriptor. */
+int lbmap_events(const struct lbmap *map);
 
 /* May the program work? Looks at a page of memory and a clock, every 20 ms at the connection too: some 10 ns,
  * and no system call as a rule, so it is cheap enough before every step. */
@@ -257,10 +260,32 @@ struct lbmap_state {
 /* Keep payloads: they survive the loss of this host once this has returned. Those of more than 256 KiB travel
  * in pieces, and this takes as long as that needs: up to 2 ms more than the usual time for each KiB. Errors:
  * LBMAP_E_STATE some of the vertices are not held any more, or nothing is served: which payloads are kept is
- * not known; LBMAP_E_TIMEOUT they are not kept yet, but may be later; LBMAP_E_BUSY the daemon is away:
- * dispatch, and try again; LBMAP_E_RANGE a payload is longer than LBMAP_PAYLOAD_MAX; LBMAP_E_IO,
- * LBMAP_E_NOMEM. */
+ * not known; LBMAP_E_TIMEOUT they are not kept yet, but may be later; LBMAP_E_BUSY the daemon is away, or
+ * went away meanwhile: dispatch, and try again; or one of lbmap_checkpoint_start is in progress: it is to end
+ * first; LBMAP_E_RANGE a payload is longer than LBMAP_PAYLOAD_MAX; LBMAP_E_IO, LBMAP_E_NOMEM. */
 enum lbmap_error lbmap_checkpoint(struct lbmap *map, const struct lbmap_state *states, size_t n);
+
+/* Begin to keep payloads, and return at once: the program goes on while they travel, and calls lbmap_dispatch
+ * or lbmap_checkpoint_done again and again, at least every 30 s, until the latter says that it is over. Each
+ * of these calls does a few milliseconds of work, and sends no more than the daemon takes at once: the more
+ * often they are called the sooner it is over. lbmap_dispatch with a timeout uses that time for it.
+ *
+ * Payloads of up to 256 KiB are copied here. The bytes of longer ones must stay as they are until it is over,
+ * whatever becomes of their vertices; so a program that goes on to work on them has two of each, and changes
+ * the other one. What is kept is the vertex as of this call, with the messages that had been sent and
+ * delivered. A vertex that is released, revoked or removed before its payload is sent, or gets another one by
+ * lbmap_change, is not part of it any more: what it was released with, or changed to, is newer.
+ *
+ * A handle has one in progress. LBMAP_E_BUSY: there is one, or its end has not been asked for yet; or the
+ * daemon is away: dispatch, and try again. Other errors: LBMAP_E_STATE a vertex is not held, or nothing is
+ * served; LBMAP_E_RANGE; LBMAP_E_NOMEM. Nothing has begun then. */
+enum lbmap_error lbmap_checkpoint_start(struct lbmap *map, const struct lbmap_state *states, size_t n);
+
+/* Is it over? This does not wait. As MPI_Test does, it says so once, and another one may be started then; if
+ * none is in progress it says yes.
+ * Out:     *done 0: not yet, and the call returns LBMAP_OK; 1: it is over: kept if the call returns LBMAP_OK.
+ * Errors:  as lbmap_checkpoint, and *done is 1: some may be kept, and all should be started again. */
+enum lbmap_error lbmap_checkpoint_done(struct lbmap *map, int *done);
 
 /* What a vertex cost of late: any measure, in the units of the graph's vertex weights. */
 struct lbmap_load {
@@ -326,7 +351,8 @@ enum lbmap_error lbmap_finish(struct lbmap *map);
  * gets that one again, and one that begins again from a payload that was kept before gets it again, after
  * whatever was lost: programs, daemons, hosts. For that the sender has it until the receiver has made a
  * checkpoint, or has moved with a payload. So: a payload has all that was delivered to the vertex, and all
- * that it has sent, when it is made; and a program that is sent messages makes checkpoints every second or so.
+ * that it has sent, when it is made; and a program that is sent messages makes checkpoints every second or
+ * so.
  *
  * A vertex that begins again sends again what it sent since its payload. These messages get the numbers they
  * had, and a receiver that has one of that number does not get it twice: right if the vertex sends the same
@@ -343,7 +369,8 @@ enum lbmap_error lbmap_finish(struct lbmap *map);
 
 #define LBMAP_SEND_MAX 65536    /* bytes of a message to a vertex */
 #define LBMAP_MAIL_MAX 131072   /* bytes of a payload that are the library's, at most */
-#define LBMAP_PARTNERS_MAX 2048 /* vertices that one sends to, and as many that it hears from, in its life */
+#define LBMAP_PARTNERS_MAX 2048 /* vertices that one sends to, and as many that it hears from, in its life   \
+                                 */
 
 /* Send a message from a vertex that the program holds to any vertex of the job, also itself. It is on its way
  * with the next lbmap_dispatch, and this does not wait. From the beginning of lbmap_serve on programs with

@@ -43,6 +43,7 @@ lbm_api_connect(struct lbmap *map, const char *path)
         return err;
     }
     map->fd = fd;
+    map->connections++;
     map->ended_here = 0;
     memcpy(map->path, path, len + 1);
     return LBM_OK;
@@ -61,6 +62,9 @@ lbm_api_disconnect(struct lbmap *map)
     free(map->body);
     map->body = NULL;
     map->got = 0;
+    free(map->out);
+    map->out = NULL;
+    lbm_vec_free(&map->awaited);
 }
 
 int64_t
@@ -92,22 +96,24 @@ lose_peer(struct lbmap *map, const char *why)
     return lbm_api_fail(map, err, "%s", text);
 }
 
-/* Wait until the socket is ready for `events` (POLLIN or POLLOUT); *ready is 0 if the time is over. */
+/* Wait until the socket is ready for one of `events` (POLLIN, POLLOUT).
+ * Out: *ready, what it is ready for; 0 if the time is over. */
 static enum lbm_err
-wait_ready(struct lbmap *map, short events, int64_t deadline_ms, int *ready)
+wait_ready(struct lbmap *map, short events, int64_t deadline_ms, short *ready)
 {
-    if (events == POLLIN && map->stream != NULL && map->stream->pending(map->stream->context)) {
-        *ready = 1;
+    if ((events & POLLIN) != 0 && map->stream != NULL && map->stream->pending(map->stream->context)) {
+        *ready = POLLIN;
         return LBM_OK;
     }
     for (;;) {
         int64_t left_ms = deadline_ms - lbm_api_now_ms();
         struct pollfd poller = {.fd = map->fd, .events = events};
         int wait_ms = left_ms <= 0 ? 0 : left_ms < INT32_MAX ? (int)left_ms : INT32_MAX;
-        *ready = poll(&poller, 1, wait_ms);
-        if (*ready > 0 || (*ready == 0 && left_ms <= 0))
+        int n = poll(&poller, 1, wait_ms);
+        *ready = n > 0 ? poller.revents : 0;
+        if (n > 0 || (n == 0 && left_ms <= 0))
             return LBM_OK;
-        if (*ready < 0 && errno != EINTR)
+        if (n < 0 && errno != EINTR)
             return lose(map, LBM_E_IO, strerror(errno));
     }
 }
@@ -136,7 +142,7 @@ static enum lbm_err
 send_all(struct lbmap *map, const uint8_t *bytes, size_t len, int64_t deadline_ms)
 {
     for (size_t sent = 0; sent < len;) {
-        int ready;
+        short ready;
         enum lbm_err err = wait_ready(map, POLLOUT, deadline_ms, &ready);
         if (err != LBM_OK)
             return err;
@@ -150,6 +156,29 @@ send_all(struct lbmap *map, const uint8_t *bytes, size_t len, int64_t deadline_m
                             */
         else if (!would_block())
             return lose_peer(map, strerror(errno));
+    }
+    return LBM_OK;
+}
+
+static void
+drop_out(struct lbmap *map)
+{
+    free(map->out);
+    map->out = NULL;
+}
+
+enum lbm_err
+lbm_api_go_on(struct lbmap *map)
+{
+    while (map->out != NULL) {
+        ssize_t n = send_some(map, map->out + map->out_sent, map->out_len - map->out_sent);
+        if (n < 0 && would_block())
+            return LBM_OK;
+        if (n < 0 && errno != EPIPE)
+            return lose_peer(map, strerror(errno));
+        map->out_sent += n > 0 ? (size_t)n : 0;
+        if (n < 0 || map->out_sent == map->out_len)
+            drop_out(map); /* EPIPE: as in send_all */
     }
     return LBM_OK;
 }
@@ -177,16 +206,21 @@ end_body(struct lbmap *map, Lbm__Response **chunk)
     return err == LBM_OK ? LBM_OK : lose(map, err, diag.text);
 }
 
-/* The next chunk, or NULL if the time is over before it is complete: then the rest is read later.
- * Out: *chunk owned by the caller. */
+/* The next chunk, or NULL if the time is over before it is complete, or what was on its way out has gone:
+ * then the rest is read later. Out: *chunk owned by the caller. */
 static enum lbm_err
 receive_chunk(struct lbmap *map, int64_t deadline_ms, Lbm__Response **chunk)
 {
     *chunk = NULL;
-    for (int ready;;) {
-        enum lbm_err err = wait_ready(map, POLLIN, deadline_ms, &ready);
+    for (short ready;;) {
+        short events = (short)(POLLIN | (map->out != NULL ? POLLOUT : 0));
+        enum lbm_err err = wait_ready(map, events, deadline_ms, &ready);
         if (err != LBM_OK || !ready)
             return err;
+        if ((ready & POLLOUT) != 0 && ((err = lbm_api_go_on(map)) != LBM_OK || map->out == NULL))
+            return err;
+        if ((ready & ~POLLOUT) == 0)
+            continue;
         uint8_t *into = map->body != NULL ? map->body : map->header;
         size_t want = map->body != NULL ? map->body_len : sizeof map->header;
         ssize_t n = receive_some(map, into + map->got, want - map->got);
@@ -204,17 +238,46 @@ receive_chunk(struct lbmap *map, int64_t deadline_ms, Lbm__Response **chunk)
     }
 }
 
-/* Nonzero if the chunk was no answer to the request in progress: it is dealt with. */
+/* Nonzero if the chunk answers a request of lbm_api_start: it is dealt with. */
 static int
-is_aside(struct lbmap *map, Lbm__Response *chunk)
+is_awaited(struct lbmap *map, Lbm__Response *chunk)
 {
-    if (map->pushing != 0 && chunk->id == map->pushing)
-        map->push(map, chunk);
-    else if (chunk->id != 0 && chunk->id <= map->ignored)
-        lbm__response__free_unpacked(chunk, NULL);
-    else
+    size_t at = 0;
+    while (at < map->awaited.n && map->awaited.at[at].id != chunk->id)
+        at++;
+    if (at == map->awaited.n)
         return 0;
+    const struct lbm_api_awaited request = map->awaited.at[at];
+    if (chunk->last != 0) {
+        map->awaited.n--;
+        memmove(&map->awaited.at[at], &map->awaited.at[at + 1],
+                (map->awaited.n - at) * sizeof *map->awaited.at);
+    }
+    map->answered(map, &request, chunk);
+    lbm__response__free_unpacked(chunk, NULL);
     return 1;
+}
+
+enum aside {
+    ASIDE_NOT,     /* an answer to the request in progress, or to none */
+    ASIDE_IGNORED, /* nobody wanted it */
+    ASIDE_TAKEN    /* somebody else has it */
+};
+
+/* A chunk that is no answer to the request in progress is dealt with. */
+static enum aside
+put_aside(struct lbmap *map, Lbm__Response *chunk)
+{
+    if (is_awaited(map, chunk))
+        return ASIDE_TAKEN;
+    if (map->pushing != 0 && chunk->id == map->pushing) {
+        map->push(map, chunk);
+        return ASIDE_TAKEN;
+    }
+    if (chunk->id == 0 || chunk->id > map->ignored)
+        return ASIDE_NOT;
+    lbm__response__free_unpacked(chunk, NULL);
+    return ASIDE_IGNORED;
 }
 
 /* No answer in time. Whoever serves a job keeps the connection, and drops the answer when it comes. */
@@ -241,7 +304,7 @@ receive_answer(struct lbmap *map, int64_t deadline_ms, lbm_api_chunk take, void 
             return err;
         if (chunk == NULL)
             return late(map);
-        if (is_aside(map, chunk))
+        if (put_aside(map, chunk) != ASIDE_NOT)
             continue;
         last = chunk->last != 0;
         if (chunk->id == 0 &&
@@ -263,11 +326,10 @@ receive_answer(struct lbmap *map, int64_t deadline_ms, lbm_api_chunk take, void 
     return result;
 }
 
+/* Out: *frame [*len], to be freed. Errors: as lbm_api_call; nothing is sent. */
 static enum lbm_err
-send_request(struct lbmap *map, Lbm__Request *request, int64_t deadline_ms)
+prepare(struct lbmap *map, Lbm__Request *request, uint8_t **frame, size_t *len)
 {
-    uint8_t *frame;
-    size_t len;
     struct lbm_diag diag;
     if (map->fd < 0 && map->service != NULL)
         return lbm_api_fail(map, LBM_E_BUSY, "the daemon is away: dispatch, and try again");
@@ -276,13 +338,57 @@ send_request(struct lbmap *map, Lbm__Request *request, int64_t deadline_ms)
     enum lbm_err err = lbm_wire_check(&lbm_wire_request_table, "request", &request->base, &diag);
     if (err != LBM_OK) /* or the daemon would end the connection */
         return lbm_api_fail(map, err, "%s: %s", diag.where, diag.text);
-    request->id = ++map->request;
-    err = lbm_wire_pack_request(request, &frame, &len);
+    request->id = map->request + 1;
+    err = lbm_wire_pack_request(request, frame, len);
     if (err != LBM_OK)
         return lbm_api_fail(map, err, "the request cannot be sent: %s", lbm_err_text(err));
-    err = send_all(map, frame, len, deadline_ms);
+    map->request++;
+    return LBM_OK;
+}
+
+static enum lbm_err
+send_request(struct lbmap *map, Lbm__Request *request, int64_t deadline_ms)
+{
+    uint8_t *frame;
+    size_t len;
+    enum lbm_err err = prepare(map, request, &frame, &len);
+    if (err != LBM_OK)
+        return err;
+    if (map->out != NULL) { /* one after the other */
+        err = send_all(map, map->out + map->out_sent, map->out_len - map->out_sent, deadline_ms);
+        drop_out(map);
+    }
+    if (err == LBM_OK)
+        err = send_all(map, frame, len, deadline_ms);
     free(frame);
     return err;
+}
+
+enum lbm_err
+lbm_api_start(struct lbmap *map, Lbm__Request *request, struct lbm_api_awaited as)
+{
+    uint8_t *frame;
+    size_t len;
+    LBM_ASSERT(map->out == NULL);
+    if (lbm_vec_reserve(&map->awaited, 1) != LBM_OK)
+        return lbm_api_fail(map, LBM_E_NOMEM, "no memory for a request");
+    enum lbm_err err = prepare(map, request, &frame, &len);
+    if (err != LBM_OK)
+        return err;
+    as.id = request->id;
+    map->awaited.at[map->awaited.n++] = as;
+    map->out = frame;
+    map->out_len = len;
+    map->out_sent = 0;
+    return lbm_api_go_on(map);
+}
+
+void
+lbm_api_abandon(struct lbmap *map)
+{
+    if (map->awaited.n != 0)
+        map->ignored = map->request;
+    map->awaited.n = 0;
 }
 
 enum { ANSWER_MS = 1000 };
@@ -307,21 +413,39 @@ lbm_api_tell(struct lbmap *map, Lbm__Request *request)
     return err;
 }
 
+/* The next chunk within that time is dealt with. Out: *came nonzero if there was one, *taken if somebody
+ * wanted it. */
+static enum lbm_err
+hear_one(struct lbmap *map, int64_t deadline_ms, int *came, int *taken)
+{
+    Lbm__Response *chunk;
+    enum lbm_err err = receive_chunk(map, deadline_ms, &chunk);
+    *came = err == LBM_OK && chunk != NULL;
+    if (!*came)
+        return err;
+    enum aside aside = put_aside(map, chunk);
+    *taken = aside == ASIDE_TAKEN;
+    if (aside != ASIDE_NOT)
+        return LBM_OK;
+    lbm__response__free_unpacked(chunk, NULL);
+    return lose(map, LBM_E_SYNTAX, "the daemon answered something that was not asked");
+}
+
 enum lbm_err
 lbm_api_listen(struct lbmap *map, int64_t timeout_ms)
 {
     int64_t deadline_ms = lbm_api_now_ms() + timeout_ms;
-    Lbm__Response *chunk;
     enum lbm_err err = LBM_OK;
-    for (int pushed = 0; !pushed && err == LBM_OK;) {
-        err = receive_chunk(map, deadline_ms, &chunk);
-        if (err != LBM_OK || chunk == NULL)
-            return err;
-        pushed = chunk->id == map->pushing;
-        if (!is_aside(map, chunk)) {
-            lbm__response__free_unpacked(chunk, NULL);
-            err = lose(map, LBM_E_SYNTAX, "the daemon answered something that was not asked");
-        }
-    }
+    for (int came = 1, taken = 0; came && !taken && err == LBM_OK;)
+        err = hear_one(map, deadline_ms, &came, &taken);
+    return err;
+}
+
+enum lbm_err
+lbm_api_take(struct lbmap *map)
+{
+    enum lbm_err err = LBM_OK;
+    for (int came = 1, taken; came && err == LBM_OK;)
+        err = hear_one(map, 0, &came, &taken);
     return err;
 }

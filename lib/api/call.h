@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-3.0-or-later */
 /* The handle behind lbmap.h, one question to the daemon with its answers, and what the daemon says unasked.
  *
- * Owns: the connection, its deadline, a frame that has come in chunk, the text of the last failure.
+ * Owns: the connection, its deadline, a frame that is coming in or going out, the text of the last failure.
  * Never: reads or writes after the connection failed; the stream of answers would be out of step. */
 #ifndef LBM_API_CALL_H
 #define LBM_API_CALL_H
@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "base/limits.h"
+#include "base/mem.h"
 #include "wire/wire.h"
 
 enum { LBM_API_TIMEOUT_MS = 30000 };
@@ -17,6 +18,16 @@ enum { LBM_API_TIMEOUT_MS = 30000 };
 struct lbmap;
 struct lbm_service;
 struct lbm_sketch;
+
+/* A request whose answer no call waits for. kind, which: whoever sent it knows what they mean. */
+struct lbm_api_awaited {
+    uint64_t id;
+    uint32_t kind, which;
+};
+
+/* Takes a chunk of the answer to such a request; must not send or receive. */
+typedef void (*lbm_api_answer)(struct lbmap *map, const struct lbm_api_awaited *request,
+                               const Lbm__Response *chunk);
 
 /* Takes a chunk that the daemon sends unasked; owns it from here. */
 typedef void (*lbm_api_push)(struct lbmap *map, Lbm__Response *chunk);
@@ -40,6 +51,11 @@ struct lbmap {
     uint64_t ignored;                    /* answers to requests up to this one are not waited for any more */
     uint64_t pushing;                    /* request whose chunks are unasked for; 0: none */
     lbm_api_push push;
+    LBM_VEC(struct lbm_api_awaited) awaited; /* of lbm_api_start, oldest first */
+    lbm_api_answer answered;
+    uint8_t *out; /* a frame that the socket has not taken all of; NULL: none */
+    size_t out_len, out_sent;
+    uint64_t connections;        /* that there have been */
     struct lbm_service *service; /* of lbmap_serve, or NULL */
     struct lbm_sketch *talk;     /* of lbmap_count, or NULL */
 
@@ -79,7 +95,23 @@ enum lbm_err lbm_api_call(struct lbmap *map, Lbm__Request *request, lbm_api_chun
  * Errors: as lbm_api_call but for what the daemon answers. */
 enum lbm_err lbm_api_tell(struct lbmap *map, Lbm__Request *request) LBM_MUST_CHECK;
 
-/* Take what comes unasked within that time, 0: what has come; returns after the first chunk.
+/* Send as much of the request as the socket takes at once, the rest by lbm_api_go_on; its answer goes to
+ * map->answered. as: kind and which. Nothing is on its way out (map->out).
+ * Errors: as lbm_api_tell; LBM_E_NOMEM nothing is sent. */
+enum lbm_err lbm_api_start(struct lbmap *map, Lbm__Request *request,
+                           struct lbm_api_awaited as) LBM_MUST_CHECK;
+
+/* Send what the socket takes at once. Errors: the connection is lost. */
+enum lbm_err lbm_api_go_on(struct lbmap *map) LBM_MUST_CHECK;
+
+/* Answers to requests of lbm_api_start are not wanted any more. */
+void lbm_api_abandon(struct lbmap *map);
+
+/* Take all that has come, and wait for nothing. Errors: as lbm_api_listen. */
+enum lbm_err lbm_api_take(struct lbmap *map) LBM_MUST_CHECK;
+
+/* Take what comes unasked within that time, 0: what has come; returns after the first chunk, or when what was
+ * on its way out has gone.
  * Errors: as lbm_api_call, LBM_E_TIMEOUT excepted. */
 enum lbm_err lbm_api_listen(struct lbmap *map, int64_t timeout_ms) LBM_MUST_CHECK;
 

@@ -164,8 +164,10 @@ lbmap_change(struct lbmap *map, const struct lbmap_vertex_change *vertices, size
     for (size_t i = 0; i < n && err == LBM_OK; i++)
         if (vertices[i].removed)
             lbm_api_serve_forget(map, vertices[i].vertex, vertices[i].token);
-        else if (vertices[i].token != 0 && vertices[i].payload.bytes != NULL)
-            lbm_send_kept(map->service, vertices[i].vertex);
+        else if (vertices[i].token != 0 && vertices[i].payload.bytes != NULL) {
+            lbm_api_serve_renew(map, vertices[i].vertex);
+            lbm_send_changed(map->service, vertices[i].vertex);
+        }
     columns_free(&columns);
     return (enum lbmap_error)err;
 }

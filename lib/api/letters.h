@@ -24,7 +24,8 @@ struct lbm_sent {
     uint32_t to;
     uint32_t n;            /* letters that are at the desk */
     uint64_t last;         /* number of the last letter */
-    uint64_t safe;         /* those up to here are in a payload that is kept */
+    uint64_t packed;       /* those up to here are in the payload that was marked last, */
+    uint64_t safe;         /* and in one that is kept */
     uint64_t posted;       /* those up to here were posted, */
     uint64_t received;     /* have been handed on by the holder, */
     uint64_t kept;         /* and are in a payload of the receiver that is kept */
@@ -38,7 +39,8 @@ struct lbm_heard {
     uint32_t from;
     int owes;        /* the sender is to be told */
     uint64_t number; /* of the last letter that was handed on, */
-    uint64_t kept;   /* and of the last that is in a payload that is kept */
+    uint64_t packed; /* of the last that is in the payload that was marked last, */
+    uint64_t kept;   /* and of the last that is in one that is kept */
 };
 
 struct lbm_desk {
@@ -107,7 +109,9 @@ struct lbm_desk *lbm_letters_desk(const struct lbm_letters *mail, uint32_t verte
 void lbm_letters_close(struct lbm_letters *mail, struct lbm_desk *desk);
 /* Append what stands before a payload of this vertex. Errors: buf->failed. */
 void lbm_letters_pack(const struct lbm_desk *desk, struct lbm_buf *buf);
-/* A payload with the desk as it is now is kept. */
+/* A payload with the desk as it is now is on its way: what comes and goes from here on is not in it. */
+void lbm_letters_mark(struct lbm_desk *desk);
+/* The payload that was marked last is kept. */
 void lbm_letters_set_kept(struct lbm_letters *mail, struct lbm_desk *desk);
 /* What a vertex has sent to another one, or NULL. */
 struct lbm_sent *lbm_letters_sent(const struct lbm_desk *desk, uint32_t to);

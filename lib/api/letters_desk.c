@@ -301,18 +301,31 @@ lbm_letters_close(struct lbm_letters *mail, struct lbm_desk *desk)
 }
 
 void
+lbm_letters_mark(struct lbm_desk *desk)
+{
+    for (size_t i = 0; i < desk->heard.n; i++)
+        desk->heard.at[i].packed = desk->heard.at[i].number;
+    for (size_t i = 0; i < desk->sent.n; i++)
+        desk->sent.at[i].packed = desk->sent.at[i].last;
+}
+
+/* Partners that came after the mark have 0 there, and what is kept never goes back. */
+void
 lbm_letters_set_kept(struct lbm_letters *mail, struct lbm_desk *desk)
 {
     for (size_t i = 0; i < desk->heard.n; i++) {
         struct lbm_heard *heard = &desk->heard.at[i];
-        if (heard->kept == heard->number)
+        if (heard->packed <= heard->kept)
             continue;
-        heard->kept = heard->number;
+        heard->kept = heard->packed;
         heard->owes = desk->owes = 1;
     }
     for (size_t i = 0; i < desk->sent.n; i++) {
-        desk->has_news |= desk->sent.at[i].safe < desk->sent.at[i].last;
-        desk->sent.at[i].safe = desk->sent.at[i].last;
+        struct lbm_sent *sent = &desk->sent.at[i];
+        if (sent->packed <= sent->safe)
+            continue;
+        sent->safe = sent->packed;
+        desk->has_news = 1;
     }
     lbm_letters_activate(mail, desk);
 }

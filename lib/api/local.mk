@@ -12,7 +12,7 @@ liblbmap_la_SOURCES = include/lbmap.h lib/api/call.c lib/api/call.h lib/api/lbma
 	lib/api/steps_end.c lib/api/steps_reduce.c lib/api/steps_others.c lib/api/steps_vertices.c \
 	include/lbmap_steps.h \
 	lib/api/payloads.c lib/api/payloads.h lib/api/returns.c lib/api/returns.h lib/api/serve.c \
-	lib/api/serve.h lib/base/check.c lib/base/check.h \
+	lib/api/serve.h lib/api/checkpoint.c lib/api/checkpoint.h lib/base/check.c lib/base/check.h \
 	lib/base/err.c lib/base/err.h lib/base/limits.h lib/base/idmap.c lib/base/idmap.h lib/base/mem.c \
 	lib/base/mem.h $(lib_wire_libwire_a_SOURCES)
 liblbmap_la_CFLAGS = $(AM_CFLAGS) $(PROTOBUF_CFLAGS) $(NETTLE_CFLAGS)

@@ -10,23 +10,14 @@
 
 enum { ROW_BYTES = 16 }; /* of id, token and length in a message, at most */
 
-enum lbm_err
-lbm_returns_add(struct lbmap *map, struct lbm_returns *returns, uint32_t vertex, uint64_t token,
-                const struct lbmap_payload *payload)
+/* payload NULL: none. */
+static enum lbm_err
+add_row(struct lbm_returns *returns, uint32_t vertex, uint64_t token, const struct lbmap_payload *payload,
+        int is_blob)
 {
     size_t len = returns->payload.len;
-    uint8_t words[LBM_API_BLOB_WORDS];
-    int is_blob = payload != NULL && payload->len > LBM_PAYLOAD_MAX;
-    enum lbm_err err = is_blob ? lbm_api_payload_put(map, payload, words) : LBM_OK;
-    const struct lbmap_payload row = {is_blob           ? words
-                                      : payload != NULL ? payload->bytes
-                                                        : NULL,
-                                      is_blob           ? sizeof words
-                                      : payload != NULL ? payload->len
-                                                        : 0};
-    if (err != LBM_OK)
-        return err;
-    lbm_buf_put(&returns->payload, row.bytes, row.len);
+    if (payload != NULL)
+        lbm_buf_put(&returns->payload, payload->bytes, payload->len);
     if (returns->payload.failed || lbm_vec_reserve(&returns->vertex, 1) != LBM_OK ||
         lbm_vec_reserve(&returns->token, 1) != LBM_OK ||
         lbm_vec_reserve(&returns->payload_len, 1) != LBM_OK || lbm_vec_reserve(&returns->blob, 1) != LBM_OK) {
@@ -36,12 +27,33 @@ lbm_returns_add(struct lbmap *map, struct lbm_returns *returns, uint32_t vertex,
     }
     returns->vertex.at[returns->vertex.n++] = vertex;
     returns->token.at[returns->token.n++] = token;
-    returns->blob_bytes += is_blob ? payload->len : 0;
     if (payload != NULL) {
-        returns->payload_len.at[returns->payload_len.n++] = (uint32_t)row.len;
+        returns->payload_len.at[returns->payload_len.n++] = (uint32_t)payload->len;
         returns->blob.at[returns->blob.n++] = is_blob != 0;
     }
     return LBM_OK;
+}
+
+enum lbm_err
+lbm_returns_add_blob(struct lbm_returns *returns, uint32_t vertex, uint64_t token, const uint8_t *words,
+                     size_t bytes)
+{
+    const struct lbmap_payload row = {words, LBM_API_BLOB_WORDS};
+    enum lbm_err err = add_row(returns, vertex, token, &row, 1);
+    if (err == LBM_OK)
+        returns->blob_bytes += bytes;
+    return err;
+}
+
+enum lbm_err
+lbm_returns_add(struct lbmap *map, struct lbm_returns *returns, uint32_t vertex, uint64_t token,
+                const struct lbmap_payload *payload)
+{
+    uint8_t words[LBM_API_BLOB_WORDS];
+    if (payload == NULL || payload->len <= LBM_PAYLOAD_MAX)
+        return add_row(returns, vertex, token, payload, 0);
+    enum lbm_err err = lbm_api_payload_put(map, payload, words);
+    return err == LBM_OK ? lbm_returns_add_blob(returns, vertex, token, words, payload->len) : err;
 }
 
 int

@@ -19,6 +19,11 @@ struct lbm_returns {
 enum lbm_err lbm_returns_add(struct lbmap *map, struct lbm_returns *returns, uint32_t vertex, uint64_t token,
                              const struct lbmap_payload *payload) LBM_MUST_CHECK;
 
+/* A large payload that the daemon has, or gets before it reads the list; words [LBM_API_BLOB_WORDS] stand for
+ * it. Errors: LBM_E_NOMEM. */
+enum lbm_err lbm_returns_add_blob(struct lbm_returns *returns, uint32_t vertex, uint64_t token,
+                                  const uint8_t *words, size_t bytes) LBM_MUST_CHECK;
+
 /* Nonzero if they are as many, or as much, as one message should carry. */
 int lbm_returns_are_many(const struct lbm_returns *returns);
 

@@ -101,25 +101,29 @@ lbm_send_neighbours(struct lbm_service *s, const struct lbmap_edge *edges, size_
 /* ---- payloads ------------------------------------------------------------------------------------------ */
 
 static enum lbm_err
-pack(struct lbmap *map, uint32_t vertex, struct lbmap_payload *payload, size_t most)
+check_length(struct lbmap *map, uint32_t vertex, size_t own, size_t with, size_t most)
 {
-    struct lbm_desk *desk = desk_of(map->service, vertex);
-    size_t own = payload->len;
-    if (desk == NULL)
-        return LBM_OK;
-    if (prepend(map->service->mail, desk, payload) != LBM_OK)
-        return lbm_api_fail(map, LBM_E_NOMEM, "no memory for a payload of %zu bytes", own);
-    if (payload->len > most)
+    if (with > most)
         return lbm_api_fail(map, LBM_E_RANGE,
                             "vertex %u: a payload of %zu bytes, with %zu of its messages: up to %zu are kept",
-                            vertex, own, payload->len - own, most);
+                            vertex, own, with - own, most);
     return LBM_OK;
 }
 
 enum lbm_err
-lbm_send_pack(struct lbmap *map, uint32_t vertex, struct lbmap_payload *payload)
+lbm_send_pack(struct lbmap *map, uint32_t vertex, size_t own, struct lbm_buf *into)
 {
-    return pack(map, vertex, payload, LBMAP_PAYLOAD_MAX);
+    struct lbm_desk *desk = desk_of(map->service, vertex);
+    size_t before = into->len;
+    if (desk == NULL)
+        return LBM_OK;
+    lbm_letters_pack(desk, into);
+    if (into->failed)
+        return lbm_api_fail(map, LBM_E_NOMEM, "no memory for a payload of %zu bytes", own);
+    enum lbm_err err = check_length(map, vertex, own, into->len - before + own, LBMAP_PAYLOAD_MAX);
+    if (err == LBM_OK)
+        lbm_letters_mark(desk);
+    return err;
 }
 
 enum lbm_err
@@ -127,6 +131,7 @@ lbm_send_pack_change(struct lbmap *map, const struct lbmap_vertex_change *change
                      struct lbmap_payload *payload)
 {
     struct lbm_desk *desk = change->token != 0 ? desk_of(map->service, change->vertex) : NULL;
+    size_t own = payload->len;
     if (desk == NULL)
         return LBM_OK;
     lbm_letters_clear_old(desk);
@@ -135,7 +140,11 @@ lbm_send_pack_change(struct lbmap *map, const struct lbmap_vertex_change *change
             map, LBM_E_BUSY,
             "vertex %u: %zu messages that it has sent have not arrived: dispatch, and try again",
             change->vertex, desk->letters.n);
-    return payload->bytes != NULL ? pack(map, change->vertex, payload, LBMAP_CHANGE_PAYLOAD_MAX) : LBM_OK;
+    if (payload->bytes == NULL)
+        return LBM_OK;
+    if (prepend(map->service->mail, desk, payload) != LBM_OK)
+        return lbm_api_fail(map, LBM_E_NOMEM, "no memory for a payload of %zu bytes", own);
+    return check_length(map, change->vertex, own, payload->len, LBMAP_CHANGE_PAYLOAD_MAX);
 }
 
 void
@@ -144,6 +153,16 @@ lbm_send_kept(struct lbm_service *s, uint32_t vertex)
     struct lbm_desk *desk = desk_of(s, vertex);
     if (desk != NULL)
         lbm_letters_set_kept(s->mail, desk);
+}
+
+void
+lbm_send_changed(struct lbm_service *s, uint32_t vertex)
+{
+    struct lbm_desk *desk = desk_of(s, vertex);
+    if (desk == NULL)
+        return;
+    lbm_letters_mark(desk);
+    lbm_letters_set_kept(s->mail, desk);
 }
 
 /* ---- other programs ------------------------------------------------------------------------------------ */

@@ -20,15 +20,18 @@ void lbm_send_lost(struct lbm_service *s, uint32_t vertex);    /* it is lost */
 void lbm_send_removed(struct lbm_service *s, uint32_t vertex); /* the program has removed it */
 /* These are the edges of a vertex that is held. */
 void lbm_send_neighbours(struct lbm_service *s, const struct lbmap_edge *edges, size_t n);
-/* A payload of a vertex that is to be kept. In/out: payload, with what goes with it; valid until the next
- * call. Errors: LBM_E_RANGE it is too long, LBM_E_NOMEM; noted. */
-enum lbm_err lbm_send_pack(struct lbmap *map, uint32_t vertex, struct lbmap_payload *payload) LBM_MUST_CHECK;
-/* The same of a change, whose payloads are shorter. Errors: also LBM_E_BUSY: it is to be removed, and what it
- * sent is not kept. */
+/* A payload of `own` bytes is to be kept by a checkpoint. Append to `into` what goes before it, and remember
+ * what that has. Errors: LBM_E_RANGE it is too long, LBM_E_NOMEM; noted. */
+enum lbm_err lbm_send_pack(struct lbmap *map, uint32_t vertex, size_t own,
+                           struct lbm_buf *into) LBM_MUST_CHECK;
+/* The same of a change, whose payloads are shorter. In/out: payload, with what goes with it; valid until the
+ * next call. Errors: also LBM_E_BUSY: it is to be removed, and what it sent is not kept. */
 enum lbm_err lbm_send_pack_change(struct lbmap *map, const struct lbmap_vertex_change *change,
                                   struct lbmap_payload *payload) LBM_MUST_CHECK;
-/* The payload that was packed last is kept, and no letter has come or gone since. */
+/* The payload that lbm_send_pack was last called for is kept. */
 void lbm_send_kept(struct lbm_service *s, uint32_t vertex);
+/* That of lbm_send_pack_change is, and no letter has come or gone since. */
+void lbm_send_changed(struct lbm_service *s, uint32_t vertex);
 /* A chunk about other programs, or from them. */
 void lbm_send_heard(struct lbmap *map, const Lbm__Response *chunk);
 /* Do what is due. Returns how many letters were handed to the program. */

@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "api/call.h"
+#include "api/checkpoint.h"
 #include "api/payloads.h"
 #include "api/send.h"
 #include "api/service.h"
@@ -21,8 +22,7 @@
 #include "lbmap.h"
 
 enum {
-    LOOK_MS = 100,             /* between looks at the page and for the daemon while waiting */
-    BACKUP_BYTES_PER_MS = 500, /* large payloads travel to a backup at least so fast */
+    LOOK_MS = 100, /* between looks at the page and for the daemon while waiting */
 };
 
 /* Of the first program that this library serves: up to `edges`. */
@@ -88,6 +88,7 @@ lbm_api_serve_end(struct lbmap *map)
     lbm_returns_free(&s->with_payload);
     lbm_returns_free(&s->bare);
     lbm_vec_free(&s->edges);
+    lbm_checkpoint_free(map, s->checkpoint);
     lbm_letters_free(s->mail);
     free(s);
 }
@@ -259,7 +260,7 @@ acquire_one(struct lbm_service *s, uint32_t vertex, uint64_t token, struct lbmap
     uint32_t at = lbm_idmap_get(&s->slot, vertex);
     if (at != LBM_NONE)
         return; /* the daemon gives nothing twice in one term */
-    struct held held = {vertex, token};
+    struct held held = {vertex, token, ++s->n_given};
     if (lbm_vec_reserve(&s->held, 1) != LBM_OK ||
         lbm_idmap_put(&s->slot, vertex, (uint32_t)s->held.n) != LBM_OK) {
         s->short_of_memory = 1;
@@ -486,9 +487,12 @@ lbmap_dispatch(struct lbmap *map, unsigned timeout_ms)
             s->too_long = 0;
             return LBMAP_E_RANGE;
         }
+        int has_ended = lbm_checkpoint_turn(map);
         int64_t left_ms = end_ms - lbm_api_now_ms();
-        left_ms = left_ms < 0 || n_pushed + n_delivered != 0 ? 0 : left_ms < LOOK_MS ? left_ms : LOOK_MS;
-        wait_for_daemon(map, left_ms);
+        int is_due = left_ms < 0 || has_ended || n_pushed + n_delivered != 0;
+        left_ms = is_due ? 0 : left_ms < LOOK_MS ? left_ms : LOOK_MS;
+        int is_busy = lbm_checkpoint_has_work(map) || (readable && s->pushed.n != 0);
+        wait_for_daemon(map, is_busy ? 0 : left_ms);
         if (left_ms == 0 && (s->pushed.n == 0 || !readable))
             return LBMAP_OK;
     }
@@ -503,7 +507,8 @@ lbmap_fd(const struct lbmap *map)
 int
 lbmap_events(const struct lbmap *map)
 {
-    return map->fd >= 0 ? LBMAP_READ : 0;
+    int has_more = map->out != NULL || lbm_checkpoint_has_work(map);
+    return map->fd < 0 ? 0 : has_more ? LBMAP_READ | LBMAP_WRITE : LBMAP_READ;
 }
 
 struct lbm_note *
@@ -519,6 +524,22 @@ lbm_api_serve_token(const struct lbmap *map, uint32_t vertex)
 {
     uint32_t at = lbm_idmap_get(&map->service->slot, vertex);
     return at != LBM_NONE && !map->service->lost ? map->service->held.at[at].token : 0;
+}
+
+uint64_t
+lbm_api_serve_since(const struct lbmap *map, uint32_t vertex, uint64_t token)
+{
+    uint32_t at = find(map->service, vertex, token);
+    return at != LBM_NONE ? map->service->held.at[at].since : 0;
+}
+
+void
+lbm_api_serve_renew(struct lbmap *map, uint32_t vertex)
+{
+    struct lbm_service *s = map->service;
+    uint32_t at = lbm_idmap_get(&s->slot, vertex);
+    if (at != LBM_NONE)
+        s->held.at[at].since = ++s->n_given;
 }
 
 void
@@ -539,59 +560,4 @@ lbm_api_serve_doubt(struct lbmap *map)
         lbm_api_disconnect(map);
     }
     map->service->lost = 1;
-}
-
-/* ---- checkpoints ---------------------------------------------------------------------------- */
-
-static enum lbm_err
-send_checkpoint(struct lbmap *map, struct lbm_returns *kept)
-{
-    Lbm__Request request = LBM__REQUEST__INIT;
-    Lbm__CheckpointRequest checkpoint;
-    lbm__checkpoint_request__init(&checkpoint);
-    checkpoint.n_vertex = checkpoint.n_token = checkpoint.n_payload_len = kept->vertex.n;
-    checkpoint.vertex = kept->vertex.at;
-    checkpoint.token = kept->token.at;
-    checkpoint.payload_len = kept->payload_len.at;
-    checkpoint.n_blob = kept->blob_bytes != 0 ? kept->blob.n : 0;
-    checkpoint.blob = kept->blob.at;
-    checkpoint.payload = (ProtobufCBinaryData){kept->payload.len, (uint8_t *)kept->payload.at};
-    request.what_case = LBM__REQUEST__WHAT_CHECKPOINT;
-    request.checkpoint = &checkpoint;
-    unsigned usual_ms = map->timeout_ms;
-    map->timeout_ms += (unsigned)(kept->blob_bytes / BACKUP_BYTES_PER_MS);
-    enum lbm_err err = lbm_api_call(map, &request, NULL, NULL);
-    map->timeout_ms = usual_ms;
-    lbm_returns_clear(kept);
-    return err;
-}
-
-enum lbmap_error
-lbmap_checkpoint(struct lbmap *map, const struct lbmap_state *states, size_t n)
-{
-    struct lbm_service *s = map->service;
-    struct lbm_returns kept = {0};
-    enum lbm_err err = LBM_OK;
-    if (s == NULL)
-        return (enum lbmap_error)lbm_api_fail(map, LBM_E_STATE, "no job is served");
-    for (size_t i = 0; i < n; i++)
-        if (states[i].payload.len > LBM_BLOB_BYTES_MAX)
-            return (enum lbmap_error)lbm_api_fail(map, LBM_E_RANGE, "vertex %u: a payload has up to %d bytes",
-                                                  states[i].vertex, LBMAP_PAYLOAD_MAX);
-    size_t n_kept = 0;
-    for (size_t i = 0; err == LBM_OK && i < n; i++) {
-        struct lbmap_payload payload = states[i].payload;
-        if (find(s, states[i].vertex, states[i].token) == LBM_NONE)
-            err = lbm_api_fail(map, LBM_E_STATE, "vertex %u is not held", states[i].vertex);
-        else if ((err = lbm_send_pack(map, states[i].vertex, &payload)) == LBM_OK)
-            err = lbm_returns_add(map, &kept, states[i].vertex, states[i].token, &payload);
-        if (err == LBM_E_NOMEM)
-            err = lbm_api_fail(map, LBM_E_NOMEM, "no memory for %zu payloads", n);
-        if (err == LBM_OK && (lbm_returns_are_many(&kept) || i + 1 == n))
-            err = send_checkpoint(map, &kept);
-        for (; err == LBM_OK && kept.vertex.n == 0 && n_kept <= i; n_kept++)
-            lbm_send_kept(s, states[n_kept].vertex);
-    }
-    lbm_returns_free(&kept);
-    return (enum lbmap_error)err;
 }

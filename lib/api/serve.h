@@ -14,6 +14,13 @@ void lbm_api_serve_end(struct lbmap *map);
 /* The token by which a vertex is held, or 0. */
 uint64_t lbm_api_serve_token(const struct lbmap *map, uint32_t vertex);
 
+/* A number of this holding of a vertex, which no other has; 0: it is not held with that token. */
+uint64_t lbm_api_serve_since(const struct lbmap *map, uint32_t vertex, uint64_t token);
+
+/* What the daemon keeps of a vertex that is held is newer than any payload that waits to be sent: another
+ * number from here on. */
+void lbm_api_serve_renew(struct lbmap *map, uint32_t vertex);
+
 /* What is published, or NULL if nothing is served. */
 struct lbm_note *lbm_api_serve_note(struct lbmap *map);
 

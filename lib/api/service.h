@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-3.0-or-later */
-/* What a handle that serves a job remembers. Only serve.c, lease.c, send.c and letters_*.c include this. */
+/* What a handle that serves a job remembers. Only serve.c, lease.c, send.c, checkpoint.c and letters_*.c
+ * include this. */
 #ifndef LBM_API_SERVICE_H
 #define LBM_API_SERVICE_H
 
@@ -14,13 +15,16 @@
 
 struct held {
     uint32_t vertex;
-    uint64_t token;
+    uint64_t token, since; /* lbm_api_serve_since */
 };
+
+struct lbm_checkpoint; /* checkpoint.c */
 
 struct lbm_service {
     struct lbmap_callbacks callbacks;
     LBM_VEC(struct held) held;
     struct lbm_idmap slot;           /* vertex to index in held */
+    uint64_t n_given;                /* numbers that held have, or had */
     LBM_VEC(Lbm__Response *) pushed; /* not looked at yet, oldest first */
     struct lbm_page page;
     uint64_t life;           /* of the daemon that was attached to */
@@ -35,6 +39,7 @@ struct lbm_service {
     struct lbm_returns with_payload, bare; /* of the dispatch in flight */
     LBM_VEC(struct lbmap_edge) edges;      /* of the vertex that is told of */
     struct lbm_note note;                  /* that is published */
+    struct lbm_checkpoint *checkpoint;     /* in progress, or its end is not told yet; NULL: none */
     struct lbm_letters *mail;              /* NULL: the program has neither `deliver` nor `vertex_moved` */
 };
 

@@ -87,6 +87,31 @@ keep_payload(struct daemon *daemon, const ProtobufCBinaryData *payload)
 }
 
 static void
+answer_kept(struct daemon *daemon, int fd)
+{
+    for (size_t i = 0; i < daemon->n_unanswered; i++) {
+        Lbm__Response response = LBM__RESPONSE__INIT;
+        daemon_respond(fd, daemon->unanswered[i], 1, &response);
+    }
+    daemon->n_unanswered = 0;
+}
+
+/* Only once it has the first one. */
+void
+daemon_answer_late(struct daemon *daemon)
+{
+    const struct timespec pause = {0, 1000000};
+    for (size_t n = 0; n == 0;) {
+        pthread_mutex_lock(&daemon->lock);
+        n = daemon->n_unanswered;
+        if (n != 0)
+            answer_kept(daemon, daemon->connection);
+        pthread_mutex_unlock(&daemon->lock);
+        nanosleep(&pause, NULL);
+    }
+}
+
+static void
 answer_checkpoint(struct daemon *daemon, int fd, const Lbm__Request *request)
 {
     const Lbm__CheckpointRequest *c = request->checkpoint;
@@ -98,11 +123,7 @@ answer_checkpoint(struct daemon *daemon, int fd, const Lbm__Request *request)
         daemon->late_answers--;
         return;
     }
-    for (size_t i = 0; i < daemon->n_unanswered; i++) {
-        Lbm__Response response = LBM__RESPONSE__INIT;
-        daemon_respond(fd, daemon->unanswered[i], 1, &response);
-    }
-    daemon->n_unanswered = 0;
+    answer_kept(daemon, fd);
 }
 
 static void
@@ -204,6 +225,10 @@ answer(struct daemon *daemon, int fd, const Lbm__Request *request)
     case LBM__REQUEST__WHAT_CHECKPOINT:
         daemon->n_blobs += count_blobs(request->checkpoint->n_blob, request->checkpoint->blob);
         answer_checkpoint(daemon, fd, request);
+        break;
+    case LBM__REQUEST__WHAT_CHANGE:
+        daemon->n_changes++;
+        daemon_respond(fd, request->id, 1, &response);
         break;
     case LBM__REQUEST__WHAT_LOAD:
         for (size_t i = 0; i < request->load->n_vertex; i++)

@@ -31,6 +31,7 @@ struct daemon {
     uint32_t wants_edges;
     struct listed attached[DAEMON_LISTED], released[DAEMON_LISTED], kept[DAEMON_LISTED];
     size_t n_attached, n_released, n_kept;
+    unsigned n_changes;
     double load;   /* all that was reported */
     char note[32]; /* published last, */
     uint32_t finished;
@@ -58,6 +59,9 @@ int64_t daemon_now_us(void);
 void daemon_begin(struct daemon *daemon);
 void daemon_cut(struct daemon *daemon);
 void daemon_die(struct daemon *daemon);
+
+/* Answer the checkpoints that are not answered yet. */
+void daemon_answer_late(struct daemon *daemon);
 
 void daemon_respond(int fd, uint64_t id, int last, Lbm__Response *response);
 void daemon_push_acquire(struct daemon *daemon, uint64_t term, uint32_t vertex, uint64_t token,

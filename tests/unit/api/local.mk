@@ -1,7 +1,7 @@
 # tests/unit/api
 unit_api_tests = tests/unit/api/test_api tests/unit/api/test_lease_page tests/unit/api/test_serve \
 	tests/unit/api/test_send tests/unit/api/test_letters tests/unit/api/test_sketch tests/unit/api/test_steps \
-	tests/unit/api/test_steps_line
+	tests/unit/api/test_steps_line tests/unit/api/test_checkpoint
 check_PROGRAMS += $(unit_api_tests)
 TESTS += $(unit_api_tests)
 tests_unit_api_test_api_SOURCES = tests/unit/api/test_api.c
@@ -22,6 +22,10 @@ tests_unit_api_test_send_SOURCES = tests/unit/api/test_send.c tests/unit/api/fak
 	tests/unit/api/fake_daemon.h daemon/lease_page.c
 tests_unit_api_test_send_CFLAGS = $(tests_unit_api_test_serve_CFLAGS)
 tests_unit_api_test_send_LDADD = $(tests_unit_api_test_api_LDADD)
+tests_unit_api_test_checkpoint_SOURCES = tests/unit/api/test_checkpoint.c tests/unit/api/fake_daemon.c \
+	tests/unit/api/fake_daemon.h daemon/lease_page.c
+tests_unit_api_test_checkpoint_CFLAGS = $(tests_unit_api_test_serve_CFLAGS)
+tests_unit_api_test_checkpoint_LDADD = $(tests_unit_api_test_api_LDADD)
 tests_unit_api_test_steps_SOURCES = tests/unit/api/test_steps.c
 tests_unit_api_test_steps_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_api_test_steps_LDADD = liblbmap.la $(CMOCKA_LIBS)
@@ -29,7 +33,7 @@ tests_unit_api_test_letters_SOURCES = tests/unit/api/test_letters.c lib/api/lett
 tests_unit_api_test_letters_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_api_test_letters_LDADD = lib/base/libbase.a $(CMOCKA_LIBS)
 $(tests_unit_api_test_api_OBJECTS) $(tests_unit_api_test_serve_OBJECTS) \
-	$(tests_unit_api_test_send_OBJECTS): $(pb_headers)
+	$(tests_unit_api_test_send_OBJECTS) $(tests_unit_api_test_checkpoint_OBJECTS): $(pb_headers)
 tests_unit_api_test_steps_line_SOURCES = tests/unit/api/test_steps_line.c lib/api/steps_line.c lib/api/steps.h
 tests_unit_api_test_steps_line_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS) $(PROTOBUF_CFLAGS)
 tests_unit_api_test_steps_line_LDADD = lib/base/libbase.a $(CMOCKA_LIBS)

@@ -502,6 +502,67 @@ bounds_are_errors(void **state)
     assert_int_equal(lbmap_post(scene->map, PEER, magic, sizeof magic), LBMAP_E_RANGE);
 }
 
+static void
+expect_done(struct scene *scene)
+{
+    int64_t end_us = daemon_now_us() + TIMEOUT_MS * 1000;
+    int done = 0;
+    while (!done && daemon_now_us() < end_us) {
+        assert_int_equal(lbmap_dispatch(scene->map, 20), LBMAP_OK);
+        assert_int_equal(lbmap_checkpoint_done(scene->map, &done), LBMAP_OK);
+    }
+    assert_true(done);
+}
+
+/* What is kept has what was delivered when it was made, and not what came while it was on its way. */
+static void
+what_comes_during_a_checkpoint_is_not_kept_by_it(void **state)
+{
+    struct scene *scene = *state;
+    const struct lbmap_state kept = {7, 5, {"state", 5}};
+    daemon_push_neighbour_at(&scene->daemon, 7, 5, 40, PEER);
+    tell_letter(scene, 40, 7, 1, "one");
+    expect_told(scene, "40 to 7, 4: one; ");
+    scene->daemon.late_answers = 1;
+    assert_int_equal(lbmap_checkpoint_start(scene->map, &kept, 1), LBMAP_OK);
+    tell_letter(scene, 40, 7, 2, "two");
+    tell_letter(scene, 41, 7, 1, "first");
+    expect_told(scene, "40 to 7, 4: two; 41 to 7, 4: first; ");
+    tell_pair(scene, LBM_MAIL_ASK, 7, 40);
+    expect_posted(scene, "7 by 5 has of 40 2, kept 0; ");
+    daemon_answer_late(&scene->daemon);
+    expect_done(scene);
+    tell_pair(scene, LBM_MAIL_ASK, 7, 40);
+    expect_posted(scene, "7 by 5 has of 40 2, kept 1; ");
+    tell_pair(scene, LBM_MAIL_ASK, 7, 41);
+    expect_posted(scene, "7 by 5 has of 41 1, kept 0; ");
+    checkpoint(scene, 7);
+    expect_posted(scene, "7 by 5 has of 40 2, kept 2; 7 by 5 has of 41 1, kept 1; ");
+}
+
+/* With send_kept: what is sent while a checkpoint is on its way waits for the next one. */
+static void
+what_is_sent_during_a_checkpoint_waits_for_the_next(void **state)
+{
+    struct scene *scene = *state;
+    const struct lbmap_state kept = {7, 5, {"state", 5}};
+    begin(scene, 1);
+    daemon_push_neighbour_at(&scene->daemon, 7, 5, 40, PEER);
+    assert_int_equal(lbmap_send(scene->map, 7, 40, 1, "one", 3), LBMAP_OK);
+    scene->daemon.late_answers = 1;
+    assert_int_equal(lbmap_checkpoint_start(scene->map, &kept, 1), LBMAP_OK);
+    assert_int_equal(lbmap_dispatch(scene->map, 20), LBMAP_OK);
+    assert_int_equal(lbmap_send(scene->map, 7, 40, 1, "two", 3), LBMAP_OK);
+    expect_nothing_posted(scene);
+    daemon_answer_late(&scene->daemon);
+    expect_posted(scene, "letter 7 to 40, 1, 1: one; ");
+    expect_done(scene);
+    tell_answer(scene, 40, 7, 3, 1, 1);
+    expect_nothing_posted(scene);
+    checkpoint(scene, 7);
+    expect_posted(scene, "letter 7 to 40, 2, 1: two; ");
+}
+
 /* Nobody has asked for messages. */
 static void
 without_deliver_nothing_is_sent(void **state)
@@ -536,6 +597,9 @@ main(void)
         TALKING(messages_come_once_and_in_order),
         TALKING(numbers_travel_with_the_vertex),
         cmocka_unit_test_setup_teardown(messages_may_wait_for_checkpoints, set_up_attached, tear_down),
+        TALKING(what_comes_during_a_checkpoint_is_not_kept_by_it),
+        cmocka_unit_test_setup_teardown(what_is_sent_during_a_checkpoint_waits_for_the_next, set_up_attached,
+                                        tear_down),
         TALKING(moves_of_neighbours_are_told),
         TALKING(what_makes_no_sense_is_dropped),
         TALKING(bounds_are_errors),
