@@ -319,6 +319,7 @@ clean(struct lbm_steps *steps)
     free(steps->result);
     free(steps->kept);
     lbmap_close(steps->map);
+    lbm_steps_keep_none(steps);
     for (size_t i = 0; i < steps->lines.n; i++)
         lbm_line_free(steps->lines.at[i]);
     for (size_t i = 0; i < steps->out.n; i++)

@@ -5,7 +5,8 @@
  * Invariants. (1) A state is the same wherever it was computed, so any copy serves. (2) `durable` never goes
  * back: whoever has the vertex next begins there or later. (3) The owner of u keeps u's states from the least
  * `durable` of its neighbours on, in memory and in each checkpoint: so a neighbour that begins again finds
- * what it needs, even if u begins again at the same time. (4) n of an own line is at most the window, which
+ * what it needs, even if u begins again at the same time. While a checkpoint is on its way u goes on, and its
+ * `durable` is what it was: only what is kept is told. (4) n of an own line is at most the window, which
  * is wider than the distance of checkpoints: so the vertex that holds others up is always due for its
  * checkpoint. */
 #ifndef LBM_API_STEPS_H
@@ -24,7 +25,8 @@ struct lbm_state {
 };
 
 struct lbm_line;
-struct lbm_sum; /* steps_reduce.c */
+struct lbm_sum;   /* steps_reduce.c */
+struct lbm_batch; /* steps_end.c */
 
 /* What a vertex contributes after a step. */
 struct lbm_part {
@@ -40,6 +42,7 @@ struct lbm_edge {
 struct lbm_line {
     uint32_t vertex;
     uint64_t token;          /* of an own one; 0: another host's */
+    uint64_t acquired;       /* so often */
     uint64_t lo;             /* step of the first state */
     size_t n;                /* states; of an own line 1 or more */
     struct lbm_state **ring; /* [ring_size], a power of two; state s at s & (ring_size - 1) */
@@ -83,6 +86,7 @@ struct lbm_steps {
     struct lbm_buf room;              /* and that own lines see in a step */
     LBM_VEC(uint32_t) peers;          /* hosts that have a program, ascending */
     LBM_VEC(struct lbm_buf) payloads; /* of the dispatch in progress */
+    struct lbm_batch *batch;          /* that is being kept; NULL: none */
     int64_t keep_ms;                  /* since when something is due for a checkpoint; 0: nothing */
     int64_t look_ms, load_ms;         /* next look at what is missing; next report of loads */
     uint32_t collector;               /* that was told last */
@@ -253,8 +257,10 @@ void lbm_reduce_free(struct lbm_steps *steps);
 
 /* ---- steps_end.c ---- */
 
-/* Make checkpoints of own lines if some are due. Blocks until they are kept. */
+/* Make checkpoints of own lines if some are due, or go on with those that are being made. Does not wait. */
 void lbm_steps_keep(struct lbm_steps *steps, int64_t now_ms);
+/* Forget those that are being made; the handle is closed. */
+void lbm_steps_keep_none(struct lbm_steps *steps);
 /* A last state, from the program at that host; takes it. */
 void lbm_steps_collect(struct lbm_steps *steps, uint32_t host, uint32_t vertex, struct lbm_state *state);
 void lbm_steps_collected(struct lbm_steps *steps, uint32_t vertex); /* the collector has it */

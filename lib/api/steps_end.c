@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "api/checkpoint.h"
 #include "api/steps.h"
 
 enum {
@@ -22,13 +23,15 @@ unkept(const struct lbm_steps *steps, const struct lbm_line *line)
     return lbm_steps_is_done(steps, line) && done != 0 ? UINT64_MAX : done;
 }
 
-struct batch {
+/* Payloads on their way: their bytes are the library's until they are kept. */
+struct lbm_batch {
     struct lbm_buf buf;
     struct lbmap_state state[KEEP_AT_ONCE];
     size_t from[KEEP_AT_ONCE];
     struct lbm_line *line[KEEP_AT_ONCE];
-    uint64_t step[KEEP_AT_ONCE];
+    uint64_t step[KEEP_AT_ONCE], acquired[KEEP_AT_ONCE];
     size_t n;
+    size_t next; /* index in steps->own: what has not been looked at */
 };
 
 static void
@@ -42,58 +45,104 @@ tell_durable(struct lbm_steps *steps, const struct lbm_line *line)
 
 static void tell_one_kept(struct lbm_steps *steps, const struct lbm_line *line);
 
-/* What is not kept now is kept the next time, or is not ours any more. Nonzero if it is kept. */
-static int
-keep_batch(struct lbm_steps *steps, struct batch *batch)
+/* All of it is kept, but for vertices that have left since: those that came back begin from something else.
+ */
+static void
+batch_is_kept(struct lbm_steps *steps, const struct lbm_batch *batch)
 {
-    for (size_t i = 0; i < batch->n; i++)
-        batch->state[i].payload.bytes = batch->buf.at + batch->from[i];
-    enum lbmap_error error =
-        batch->buf.failed ? LBMAP_E_NOMEM : lbmap_checkpoint(steps->map, batch->state, batch->n);
-    for (size_t i = 0; i < batch->n && error == LBMAP_OK; i++) {
-        lbm_steps_set_durable(steps, batch->line[i], batch->step[i]);
-        tell_durable(steps, batch->line[i]);
-        tell_one_kept(steps, batch->line[i]);
+    for (size_t i = 0; i < batch->n; i++) {
+        struct lbm_line *line = batch->line[i];
+        if (line->token == 0 || line->acquired != batch->acquired[i])
+            continue;
+        lbm_steps_set_durable(steps, line, batch->step[i]);
+        tell_durable(steps, line);
+        tell_one_kept(steps, line);
     }
-    if (error == LBMAP_E_NOMEM || error == LBMAP_E_RANGE)
-        lbm_steps_fail(steps, error, "%s", lbmap_message(steps->map));
-    batch->n = batch->buf.len = 0;
-    batch->buf.failed = 0;
-    return error == LBMAP_OK;
 }
 
 static void
+pack_line(struct lbm_steps *steps, struct lbm_batch *batch, struct lbm_line *line)
+{
+    lbm_steps_drop_old(steps, line);
+    size_t k = batch->n++;
+    batch->from[k] = batch->buf.len;
+    lbm_line_pack(line, steps->value_size, &batch->buf);
+    batch->line[k] = line;
+    batch->step[k] = lbm_line_step(line);
+    batch->acquired[k] = line->acquired;
+    batch->state[k] =
+        (struct lbmap_state){line->vertex, line->token, {NULL, batch->buf.len - batch->from[k]}};
+}
+
+/* Start with the lines that come next. Returns 0 if there are none, or they cannot be kept now. */
+static int
+start_batch(struct lbm_steps *steps, struct lbm_batch *batch)
+{
+    batch->n = batch->buf.len = 0;
+    for (; batch->next < steps->own.n && batch->n < KEEP_AT_ONCE && batch->buf.len < KEEP_BYTES;
+         batch->next++) {
+        struct lbm_line *line = steps->own.at[batch->next];
+        if (unkept(steps, line) >= (steps->program.keep + 1) / 2)
+            pack_line(steps, batch, line);
+    }
+    if (batch->buf.failed)
+        lbm_steps_fail(steps, LBMAP_E_NOMEM, "no memory for payloads of %zu vertices", batch->n);
+    if (batch->buf.failed || batch->n == 0)
+        return 0;
+    for (size_t i = 0; i < batch->n; i++)
+        batch->state[i].payload.bytes = batch->buf.at + batch->from[i];
+    enum lbm_err err = lbm_checkpoint_begin(steps->map, batch->state, batch->n, 1);
+    if (err == LBM_E_NOMEM || err == LBM_E_RANGE)
+        lbm_steps_fail(steps, (enum lbmap_error)err, "%s", lbmap_message(steps->map));
+    return err == LBM_OK;
+}
+
+/* What is not kept now is kept the next time, or is not ours any more. Returns 0 while it is on its way. */
+static int
+end_batch(struct lbm_steps *steps, int *is_well)
+{
+    int done = 0;
+    enum lbmap_error error = lbmap_checkpoint_done(steps->map, &done);
+    if (!done)
+        return 0;
+    if (error == LBMAP_OK)
+        batch_is_kept(steps, steps->batch);
+    if (error == LBMAP_E_NOMEM || error == LBMAP_E_RANGE)
+        lbm_steps_fail(steps, error, "%s", lbmap_message(steps->map));
+    *is_well = error == LBMAP_OK;
+    return 1;
+}
+
+void
+lbm_steps_keep_none(struct lbm_steps *steps)
+{
+    if (steps->batch != NULL)
+        lbm_buf_free(&steps->batch->buf);
+    free(steps->batch);
+    steps->batch = NULL;
+}
+
+/* Begin to keep what is due, and what soon will be. */
+static void
 keep(struct lbm_steps *steps)
 {
-    struct batch *batch = lbm_alloc(1, sizeof *batch);
-    int is_well = batch != NULL;
-    for (size_t i = 0; i < steps->own.n && is_well; i++) {
-        struct lbm_line *line = steps->own.at[i];
-        if (unkept(steps, line) < (steps->program.keep + 1) / 2)
-            continue;
-        lbm_steps_drop_old(steps, line);
-        size_t k = batch->n++;
-        batch->from[k] = batch->buf.len;
-        lbm_line_pack(line, steps->value_size, &batch->buf);
-        batch->line[k] = line;
-        batch->step[k] = lbm_line_step(line);
-        batch->state[k] =
-            (struct lbmap_state){line->vertex, line->token, {NULL, batch->buf.len - batch->from[k]}};
-        if (batch->n == KEEP_AT_ONCE || batch->buf.len >= KEEP_BYTES)
-            is_well = keep_batch(steps, batch);
-    }
-    if (is_well && batch->n != 0)
-        is_well = keep_batch(steps, batch);
-    if (batch != NULL)
-        lbm_buf_free(&batch->buf);
-    free(batch);
+    steps->batch = lbm_alloc(1, sizeof *steps->batch);
     steps->keep_ms = 0;
+    if (steps->batch != NULL && !start_batch(steps, steps->batch))
+        lbm_steps_keep_none(steps);
 }
 
 void
 lbm_steps_keep(struct lbm_steps *steps, int64_t now_ms)
 {
     size_t due = 0;
+    int is_well = 1;
+    if (steps->batch != NULL && !end_batch(steps, &is_well))
+        return;
+    if (steps->batch != NULL && (!is_well || !start_batch(steps, steps->batch)))
+        lbm_steps_keep_none(steps);
+    if (steps->batch != NULL || !is_well)
+        return;
     for (size_t i = 0; i < steps->own.n; i++)
         due += unkept(steps, steps->own.at[i]) >= steps->program.keep;
     if (due == 0)

@@ -163,6 +163,7 @@ lbm_steps_on_acquire(void *context, uint32_t vertex, uint64_t token, const struc
         return;
     }
     line->token = token;
+    line->acquired++;
     line->at = steps->own.n;
     line->has_edges = 0;
     line->told_ms = 0;

@@ -151,17 +151,21 @@ send_some(struct sender *sender)
     }
 }
 
-/* What cannot be kept now is kept the next time. */
+/* What cannot be kept now is kept the next time. Messages come and go while a checkpoint is on its way. */
 static void
 keep(struct sender *sender)
 {
+    int done = 1;
+    (void)lbmap_checkpoint_done(sender->map, &done);
+    if (!done)
+        return;
     struct lbmap_state *list = calloc(sender->n, sizeof *list);
     size_t n = 0;
     for (uint32_t v = 0; v < sender->n && list != NULL; v++)
         if (sender->own[v] != NULL)
             list[n++] = (struct lbmap_state){v, sender->token[v], {sender->own[v], state_bytes(sender)}};
     if (n != 0)
-        (void)lbmap_checkpoint(sender->map, list, n);
+        (void)lbmap_checkpoint_start(sender->map, list, n);
     free(list);
 }
 
