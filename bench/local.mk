@@ -64,3 +64,10 @@ noinst_PROGRAMS += bench/store
 bench_store_SOURCES = bench/store.c
 bench_store_LDADD = lib/store/libstore.a lib/node/libnode.a lib/graph/libgraph.a lib/base/libbase.a \
 	$(graph_libs) $(SQLITE_LIBS) $(NETTLE_LIBS) $(ZLIB_LIBS)
+
+# Checkpoints of 100 MB, and what they cost a program that goes on: bench/checkpoint.sh [OPTIONS] [BUILD_DIRECTORY].
+noinst_PROGRAMS += bench/checkpoint
+bench_checkpoint_SOURCES = bench/checkpoint.c
+bench_checkpoint_CFLAGS = $(AM_CFLAGS) $(NETTLE_CFLAGS)
+bench_checkpoint_LDADD = liblbmap.la $(NETTLE_LIBS)
+EXTRA_DIST += bench/checkpoint.sh

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "base/limits.h"
 #include "daemon/ensemble.h"
 #include "daemon/log.h"
 #include "daemon/loop.h"
@@ -17,7 +18,11 @@
 
 #define DEFAULT_SETTINGS LBM_SYSCONFDIR "/lbmap/lbmapd.conf"
 
-enum { MAPPED_BYTES = 128 * 1024 }; /* allocated by itself from that size on */
+enum {
+    MAPPED_BYTES = 320 * 1024, /* allocated by itself from that size on, */
+    TRIMMED_BYTES = 4 << 20,   /* and more than that is not kept of what is free at the end */
+};
+_Static_assert(MAPPED_BYTES >= LBM_BLOB_PIECE_MAX + 4096, "pieces of payloads take turns in the same memory");
 
 enum option_id {
     OPTION_CONFIG = 'c',
@@ -168,13 +173,15 @@ run(const struct arguments *arguments)
 }
 
 /* Columns and rows of large guests go back to the system when they are freed or grow, whatever lies behind
- * them: left to itself the allocator raises its limit with each of them. And it would give every thread an
- * arena, which keeps what that thread has freed. */
+ * them, and pieces of payloads do not: each would be cleared by the system. Left to itself the allocator
+ * raises its limit with each of them. And it would give every thread an arena, which keeps what that thread
+ * has freed. */
 static void
 return_memory(void)
 {
 #ifdef M_MMAP_THRESHOLD
     (void)mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
+    (void)mallopt(M_TRIM_THRESHOLD, TRIMMED_BYTES);
     (void)mallopt(M_ARENA_MAX, 1);
 #endif
 }
