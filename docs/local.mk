@@ -1,9 +1,10 @@
 # docs
 # Manual pages are written for scdoc: name.section.scd makes name.section. Each has a row in both lists.
 man_sources = docs/man/lbctl.1.scd docs/man/lbmapd.8.scd docs/man/lbmapd.conf.5.scd docs/man/lbsim.1.scd \
-	docs/man/lbpapers.1.scd docs/man/lbmap_send.3.scd docs/man/lbmap_steps.3.scd
+	docs/man/lbpapers.1.scd docs/man/lbmap_checkpoint.3.scd docs/man/lbmap_send.3.scd \
+	docs/man/lbmap_steps.3.scd
 man_MANS = docs/man/lbctl.1 docs/man/lbmapd.8 docs/man/lbmapd.conf.5 docs/man/lbsim.1 docs/man/lbpapers.1 \
-	docs/man/lbmap_send.3 docs/man/lbmap_steps.3
+	docs/man/lbmap_checkpoint.3 docs/man/lbmap_send.3 docs/man/lbmap_steps.3
 # Programs to begin with, for those who link liblbmap.
 examplesdir = $(docdir)/examples
 dist_examples_DATA = docs/examples/amr.c docs/examples/heat.c docs/examples/heat.cpp \

@@ -263,6 +263,18 @@ class map
     {
         check(lbmap_checkpoint(get(), states.data(), states.size()));
     }
+    /* Begin, and go on: what is longer than 256 KiB must stay as it is until checkpoint_done. */
+    void checkpoint_start(const std::vector<lbmap_state> &states)
+    {
+        check(lbmap_checkpoint_start(get(), states.data(), states.size()));
+    }
+    /* False while it is not over. Throws if not all is kept; it is over then, too. */
+    bool checkpoint_done()
+    {
+        int done = 0;
+        check(lbmap_checkpoint_done(get(), &done));
+        return done != 0;
+    }
     void report_load(const std::vector<lbmap_load> &loads)
     {
         check(lbmap_report_load(get(), loads.data(), loads.size()));

@@ -248,6 +248,21 @@ module lbmap
             type(lbmap_state), intent(in) :: states(n)
             integer(c_int) :: error
         end function
+        ! Payloads of more than 262144 bytes must stay as they are until lbmap_checkpoint_done says so: give them
+        ! the target or asynchronous attribute.
+        function lbmap_checkpoint_start(map, states, n) result(error) bind(c)
+            import :: c_ptr, c_int, c_size_t, lbmap_state
+            type(c_ptr), value :: map
+            integer(c_size_t), value :: n
+            type(lbmap_state), intent(in) :: states(n)
+            integer(c_int) :: error
+        end function
+        function lbmap_checkpoint_done(map, done) result(error) bind(c)
+            import :: c_ptr, c_int
+            type(c_ptr), value :: map
+            integer(c_int), intent(out) :: done
+            integer(c_int) :: error
+        end function
         function lbmap_report_load(map, loads, n) result(error) bind(c)
             import :: c_ptr, c_int, c_size_t, lbmap_load
             type(c_ptr), value :: map
@@ -338,7 +353,8 @@ module lbmap
     end interface
     public :: lbmap_strerror, lbmap_open, lbmap_close, lbmap_message, lbmap_set_timeout, lbmap_attach, lbmap_host, &
         lbmap_vertices, lbmap_owned, lbmap_locate, lbmap_serve, lbmap_dispatch, lbmap_fd, lbmap_events, &
-        lbmap_lease_valid, lbmap_checkpoint, lbmap_report_load, lbmap_set_load, lbmap_publish, lbmap_post, &
+        lbmap_lease_valid, lbmap_checkpoint, lbmap_checkpoint_start, lbmap_checkpoint_done, lbmap_report_load, &
+        lbmap_set_load, lbmap_publish, lbmap_post, &
         lbmap_send, lbmap_finish, lbmap_new_vertices, lbmap_change, lbmap_count, lbmap_follow_counts, lbmap_free
     public :: lbmap_c_text, lbmap_f_text, lbmap_version, lbmap_steps
 

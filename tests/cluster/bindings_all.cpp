@@ -151,6 +151,9 @@ test_handles(const std::string &job, const std::vector<std::string> &sockets)
         loads.push_back({v, token, 1.0});
     }
     all[0].map.checkpoint(states);
+    all[0].map.checkpoint_start(states);
+    while (!all[0].map.checkpoint_done())
+        all[0].map.dispatch(10);
     all[0].map.set_load(loads);
     all[0].map.report_load(loads);
     loads[0].load = -1;
