@@ -40,7 +40,7 @@ runs, parts = int(runs), parts.split()
 lbctl, daemon, bench, heat = (build + "/" + name for name in ("client/lbctl", "daemon/lbmapd", "bench/checkpoint", "docs/examples/heat"))
 scratch = tempfile.mkdtemp(prefix="lbmap-bench.", dir=where)
 cluster = scratch + "/c"
-BYTES, PIECE, EVERY, STEPS = 100_000_000, 262144, 10, 2000
+BYTES, PIECE, EVERY, STEPS = 100_000_000, 262144, 10, 500
 found = dict(bytes=BYTES)
 
 
