@@ -48,8 +48,8 @@ static const struct effort efforts[LBM_EFFORT_COUNT] = {
                          .evolution = {4, 6, 4, 2}},
 };
 
-/* A guest so small is planned as by `best` also normally, in a second or less; up to so many pairs of a
- * vertex and a host. */
+/* A guest so small is planned as by `best` also normally, in a second or less, if there are not more
+ * pairs of a vertex and a host than that. */
 enum { SMALL_GUEST = 512, SMALL_PAIRS = 8192 };
 
 static const struct effort *
