@@ -3,9 +3,8 @@
  * "Leases"). */
 #include "config.h"
 
-#include <poll.h>
-
 #include "api/service.h"
+#include "api/system.h"
 
 enum {
     FRESH_US = 20000,  /* so long a look that found the lease good holds, while the page stays the same */
@@ -20,8 +19,7 @@ _Static_assert(FRESH_US * 5 <= LBM_LEASE_NOTICE_US,
 static int
 has_hung_up(const struct lbmap *map)
 {
-    struct pollfd end = {.fd = map->fd, .events = 0};
-    return map->fd >= 0 && poll(&end, 1, 0) > 0 && (end.revents & (POLLHUP | POLLERR)) != 0;
+    return map->fd >= 0 && lbm_system_has_hung_up(map->fd);
 }
 
 /* What the daemon thinks of us, by the connection. */

@@ -11,12 +11,12 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "api/call.h"
 #include "api/payloads.h"
 #include "api/send.h"
 #include "api/service.h"
+#include "api/system.h"
 #include "base/check.h"
 #include "lbmap.h"
 
@@ -436,9 +436,8 @@ end_with(struct lbmap *map, enum lbm_err err)
 static void
 wait_for_daemon(struct lbmap *map, int64_t ms)
 {
-    struct timespec pause = {ms / 1000, ms % 1000 * 1000000};
     if (map->fd < 0)
-        nanosleep(&pause, NULL);
+        lbm_system_sleep(ms);
     else if (lbm_api_listen(map, ms) != LBM_OK)
         LBM_ASSERT(map->fd < 0); /* the next look sees it */
 }

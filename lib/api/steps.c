@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "api/steps.h"
+#include "api/system.h"
 #include "base/check.h"
 
 enum {
@@ -343,11 +343,10 @@ clean(struct lbm_steps *steps)
 static enum lbmap_error
 begin(struct lbmap *map, const struct lbmap_callbacks *callbacks)
 {
-    const struct timespec pause = {0, AGAIN_MS * 1000000};
     int64_t end_ms = lbm_api_now_ms() + START_MS;
     enum lbmap_error error = lbmap_serve(map, callbacks);
     while (error == LBMAP_E_BUSY && lbm_api_now_ms() < end_ms) {
-        nanosleep(&pause, NULL);
+        lbm_system_sleep(AGAIN_MS);
         error = lbmap_serve(map, callbacks);
     }
     return error;
