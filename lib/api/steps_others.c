@@ -63,8 +63,11 @@ lbm_steps_heard(struct lbm_steps *steps, uint32_t host, uint32_t vertex, uint64_
 static void
 ask(struct lbm_steps *steps, uint32_t host, const struct lbm_line *line, const struct lbm_line *of)
 {
-    /* parts for others may be here already, but none for this line */
-    uint64_t from = steps->program.share_with != NULL ? lbm_line_step(line) : lbm_line_next(of);
+    uint64_t from = lbm_line_next(of);
+    /* Parts for others may be here already, but none for this line. It may be the one that asks for all,
+     * those before it included. */
+    if (steps->program.share_with != NULL && lbm_line_step(line) < from)
+        from = lbm_line_step(line);
     lbm_mail_want(steps, host, line, of->vertex, from);
 }
 

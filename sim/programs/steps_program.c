@@ -219,6 +219,8 @@ do_step(void *context, const struct lbmap_step *s, void *after)
     int is_long = program_draw(p, LONG_ONE_IN) == 0;
     if (p->is_dead)
         return;
+    trace(p->of->cluster, p->host, "program %" PRIu32 " does step %" PRIu64 " of vertex %" PRIu32, p->number,
+          s->step, s->vertex);
     check_step(p, s);
     state_write(truth, state_at(p->of, s->step + 1, s->vertex), after);
     (void)program_works(p, s->vertex, 1 + program_draw(p, is_long ? LONG_US : 2 * truth->step_us));
