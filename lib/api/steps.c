@@ -203,7 +203,8 @@ look_at_timers(struct lbm_steps *steps)
 static enum lbmap_error
 dispatch(struct lbm_steps *steps)
 {
-    enum lbmap_error error = lbmap_dispatch(steps->map, steps->ready.n != 0 ? 0 : IDLE_MS);
+    int may_work = steps->ready.n != 0 && lbmap_lease_valid(steps->map) == LBMAP_WORK;
+    enum lbmap_error error = lbmap_dispatch(steps->map, may_work ? 0 : IDLE_MS);
     for (size_t i = 0; i < steps->payloads.n; i++)
         lbm_buf_free(&steps->payloads.at[i]);
     steps->payloads.n = 0;

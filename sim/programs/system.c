@@ -79,7 +79,7 @@ lbm_system_receive(int fd, uint8_t *bytes, size_t len)
 void
 lbm_system_sleep(int64_t ms)
 {
-    program_waits(program_running(), ms * 1000, 0);
+    program_waits(program_running(), ms > 0 ? ms * 1000 : SPIN_US, 0);
 }
 
 /* The clock that goes on while the machine sleeps. */
