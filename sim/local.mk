@@ -15,7 +15,8 @@ sim_libsim_a_SOURCES = sim/check/check.h sim/check/check_ends.c sim/check/check_
 	sim/model/rows.c sim/model/script.c sim/model/script.h sim/model/storage.c sim/model/summaries.c \
 	sim/model/timers.c \
 	sim/model/timers.h sim/model/trace.c sim/model/work.c sim/programs/fiber.c sim/programs/fiber.h \
-	sim/programs/programs.c sim/programs/programs.h sim/programs/socket.c sim/programs/steps_program.c
+	sim/programs/programs.c sim/programs/programs.h sim/programs/send_program.c sim/programs/socket.c \
+	sim/programs/steps_program.c
 # The application library, with the simulator in place of the system.
 noinst_LIBRARIES += sim/libapi.a
 sim_libapi_a_SOURCES = lib/api/call.c lib/api/change.c lib/api/lbmap.c lib/api/lease.c lib/api/letters_desk.c \

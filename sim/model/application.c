@@ -467,7 +467,8 @@ happen_application(struct cluster *c, struct happen *happen)
         application_looks(c, happen->from);
         break;
     default: {
-        struct lbm_event event = {.kind = LBM_EVENT_CLIENT_GONE};
+        struct lbm_event event = {.kind = happen->kind == HAPPEN_READ ? LBM_EVENT_CLIENT_READ
+                                                                      : LBM_EVENT_CLIENT_GONE};
         event.as.client = happen->number;
         step(c, happen->host, &event);
         break;

@@ -28,6 +28,7 @@ enum happening {
     HAPPEN_LET_GO,        /* an application is done with what it was asked to release */
     HAPPEN_ATTACH,        /* an application tries to attach, and sometimes checkpoints */
     HAPPEN_GONE,          /* the daemon notices that a client is gone */
+    HAPPEN_READ,          /* or has read what it was sent */
     HAPPEN_PROGRAM,       /* a program goes on */
     HAPPEN_PROGRAM_TOLD,  /* bytes reach it, or the end of its connection: none */
     HAPPEN_PROGRAM_BEGIN, /* one begins, or begins again */

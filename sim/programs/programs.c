@@ -442,7 +442,8 @@ cluster_tell_programs(const struct cluster *c, char *text, size_t len)
 void
 programs_new(struct cluster *c)
 {
-    static const struct program_kind *const kinds[] = {[CLUSTER_PROGRAMS_STEPS] = &program_steps};
+    static const struct program_kind *const kinds[] = {
+        [CLUSTER_PROGRAMS_STEPS] = &program_steps, [CLUSTER_PROGRAMS_SEND] = &program_send};
     if (c->options.programs == CLUSTER_PROGRAMS_NONE)
         return;
     c->programs = lbm_alloc(1, sizeof *c->programs);

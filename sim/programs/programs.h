@@ -66,6 +66,7 @@ struct program {
     int has_hung_up;             /* the daemon has ended it, or is gone */
     int is_at_end;               /* and all that it had said has come */
     struct lbm_buf in, out;      /* bytes that have come, and of a frame that is not complete */
+    size_t read;                 /* bytes since its daemon last heard that it had read all */
     size_t taken;                /* of `in` */
     int64_t asked_us;            /* when the last that it has said arrives */
     int64_t told_us;             /* when the last that it is told arrives */

@@ -11,6 +11,7 @@ enum {
     ASKED_US = 200,
     TOLD_US = 50,
     GONE_US = 300,
+    READ_MUCH = 1 << 20,                                 /* as LBM_CLIENT_MUCH of daemon/control.h */
     NOTICE_US = LBM_LEASE_STOP_US + LBM_LEASE_NOTICE_US, /* as daemon/control.c */
 };
 
@@ -35,7 +36,7 @@ socket_connect(struct program *p)
     p->client = ++c->clients;
     p->is_connected = 1;
     p->has_hung_up = p->is_at_end = 0;
-    p->in.len = p->out.len = p->taken = 0;
+    p->in.len = p->out.len = p->taken = p->read = 0;
     p->asked_us = p->told_us = c->now_us;
     return 1;
 }
@@ -171,5 +172,10 @@ socket_receive(struct program *p, uint8_t *bytes, size_t len)
     len = some_of(p, len < left ? len : left);
     memcpy(bytes, p->in.at + p->taken, len);
     p->taken += len;
+    p->read += len;
+    if (p->read >= READ_MUCH && p->taken == p->in.len && !p->has_hung_up) {
+        happen_push(p->of->cluster, happens_to(p, HAPPEN_READ, p->of->cluster->now_us + LEAST_US));
+        p->read = 0;
+    }
     return len;
 }
