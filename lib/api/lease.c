@@ -3,6 +3,7 @@
  * "Leases"). */
 #include "config.h"
 
+#include "api/mutants.h"
 #include "api/service.h"
 #include "api/system.h"
 
@@ -65,12 +66,14 @@ lbm_api_lease_look(struct lbmap *map)
         return LBMAP_STOP;
     int64_t now_us = lbm_page_now_us();
     enum standing standing = judge_standing(map, &lease, now_us);
-    s->lost =
-        err != LBM_OK || lease.term != s->term || now_us >= lease.deadline_us || standing == STANDING_CUT_OFF;
+    s->lost = err != LBM_OK || (lease.term != s->term && !LBM_API_BUG(LEASE_OF_OLD_TERM)) ||
+              now_us >= lease.deadline_us || (standing == STANDING_CUT_OFF && !LBM_API_BUG(HELD_AFTER_CUT));
     if (s->lost)
         return LBMAP_LOST;
     int64_t left_us = lease.deadline_us - LBM_LEASE_STOP_US - now_us;
-    if (standing != STANDING_GOOD || left_us <= 0)
+    if (left_us <= 0 && !LBM_API_BUG(LEASE_TO_ITS_END))
+        return LBMAP_STOP;
+    if (standing != STANDING_GOOD)
         return LBMAP_STOP;
     s->fresh_us = coarse_us + (left_us - TICK_US < FRESH_US ? left_us - TICK_US : FRESH_US);
     s->fresh_sequence = sequence;

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "api/call.h"
+#include "api/mutants.h"
 #include "api/payloads.h"
 #include "api/send.h"
 #include "api/service.h"
@@ -193,7 +194,7 @@ attach(struct lbmap *map)
         lbm_lease_page_get(s->page.mapping, &lease) != LBM_OK)
         return lbm_api_fail(map, LBM_E_IO, "the lease page of the daemon, %s%s, cannot be read", map->path,
                             LBM_LEASE_PAGE_SUFFIX);
-    if (replaced || lease.term != s->term || lease.life == s->life)
+    if (replaced || lease.term != s->term || (lease.life == s->life && !LBM_API_BUG(HELD_AFTER_CUT)))
         revoke_from(s, 0);        /* the same life: it has seen us go, and gave away what we had */
     revoke_from(s, LBM_ROWS_MAX); /* no more can be named */
     s->term = lease.term;
@@ -588,7 +589,8 @@ lbmap_checkpoint(struct lbmap *map, const struct lbmap_state *states, size_t n)
             err = lbm_api_fail(map, LBM_E_NOMEM, "no memory for %zu payloads", n);
         if (err == LBM_OK && (lbm_returns_are_many(&kept) || i + 1 == n))
             err = send_checkpoint(map, &kept);
-        for (; err == LBM_OK && kept.vertex.n == 0 && n_kept <= i; n_kept++)
+        for (; (err == LBM_OK || LBM_API_BUG(LETTER_KEPT_UNASKED)) && kept.vertex.n == 0 && n_kept <= i;
+             n_kept++)
             lbm_send_kept(s, states[n_kept].vertex);
     }
     lbm_returns_free(&kept);

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "api/mutants.h"
 #include "api/steps.h"
 
 enum {
@@ -42,19 +43,30 @@ tell_durable(struct lbm_steps *steps, const struct lbm_line *line)
 
 static void tell_one_kept(struct lbm_steps *steps, const struct lbm_line *line);
 
+static void
+set_kept(struct lbm_steps *steps, const struct batch *batch)
+{
+    for (size_t i = 0; i < batch->n; i++) {
+        lbm_steps_set_durable(steps, batch->line[i], batch->step[i]);
+        tell_durable(steps, batch->line[i]);
+        tell_one_kept(steps, batch->line[i]);
+    }
+}
+
 /* What is not kept now is kept the next time, or is not ours any more. Nonzero if it is kept. */
 static int
 keep_batch(struct lbm_steps *steps, struct batch *batch)
 {
     for (size_t i = 0; i < batch->n; i++)
         batch->state[i].payload.bytes = batch->buf.at + batch->from[i];
+    if (LBM_API_BUG(STABLE_BEFORE_KEPT)) {
+        set_kept(steps, batch);
+        lbm_mail_flush(steps);
+    }
     enum lbmap_error error =
         batch->buf.failed ? LBMAP_E_NOMEM : lbmap_checkpoint(steps->map, batch->state, batch->n);
-    for (size_t i = 0; i < batch->n && error == LBMAP_OK; i++) {
-        lbm_steps_set_durable(steps, batch->line[i], batch->step[i]);
-        tell_durable(steps, batch->line[i]);
-        tell_one_kept(steps, batch->line[i]);
-    }
+    if (error == LBMAP_OK)
+        set_kept(steps, batch);
     if (error == LBMAP_E_NOMEM || error == LBMAP_E_RANGE)
         lbm_steps_fail(steps, error, "%s", lbmap_message(steps->map));
     batch->n = batch->buf.len = 0;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/mutants.h"
 #include "base/check.h"
 #include "node/mutants.h"
 #include "sim/scenario/directed.h"
@@ -423,6 +424,7 @@ run_run(const struct run_options *options, struct run_result *result)
         run_come_to_rest(&s);
     for (int i = 0; i < LBM_BUG_WORDS; i++)
         result->met[i] = LBM_BUGS_MET(i);
+    result->met[LBM_BUG_WORDS] = LBM_API_BUGS_MET;
     result->hash = cluster_hash(s.cluster);
     result->steps = cluster_steps(s.cluster);
     result->lasted_us = cluster_now(s.cluster);

@@ -25,8 +25,9 @@ struct run_result {
     int64_t lasted_us; /* virtual */
     uint32_t n_faults; /* drawn, left out or not */
     uint32_t count[FAULT_COUNT];
-    uint64_t met[LBM_BUG_WORDS]; /* bit per enum lbm_bug: that mistake would have made a difference */
-    char invariant[4];           /* "": all was well */
+    uint64_t met[LBM_BUG_WORDS + 1]; /* bit per enum lbm_bug: that mistake would have made a difference; */
+                                     /* the last word: bit per enum lbm_api_bug */
+    char invariant[4];               /* "": all was well */
     char text[RUN_TEXT_MAX];
 };
 
