@@ -399,19 +399,34 @@ open_ways(struct lbm_ensemble_part *part, struct lbm_diag *diag)
     return err;
 }
 
-/* The first one that is asked is this host's own, else one that differs from host to host. */
 static void
-put_first(struct lbm_ensemble_part *part)
+put_last(struct lbm_ensemble_part *part, uint32_t at)
 {
-    uint32_t first = part->is.n != 0 ? part->config.host % part->is.n : 0;
+    struct lbm_ensemble_member moved = part->is.member[at];
+    memmove(&part->is.member[at], &part->is.member[at + 1], (part->is.n - 1 - at) * sizeof moved);
+    part->is.member[part->is.n - 1] = moved;
+}
+
+/* The first one that is asked is this host's own, else one that differs from host to host. One that came
+ * later than the others is asked last: it may have yet to begin, and takes requests without an answer until
+ * then. */
+static void
+order_members(struct lbm_ensemble_part *part)
+{
+    uint32_t first = part->is.n != 0 ? part->config.host % part->is.n : 0, newest = 0;
+    int is_one = 0;
     for (uint32_t i = 0; i < part->is.n; i++)
         if (part->is.member[i].host == part->config.host)
             first = i;
-    for (uint32_t i = 0; i < first; i++) {
-        struct lbm_ensemble_member moved = part->is.member[0];
-        memmove(&part->is.member[0], &part->is.member[1], (part->is.n - 1) * sizeof moved);
-        part->is.member[part->is.n - 1] = moved;
+    for (uint32_t i = 0; i < first; i++)
+        put_last(part, 0);
+    for (uint32_t i = 1; i < part->is.n; i++) {
+        is_one |= part->is.member[i].since != part->is.member[0].since;
+        if (part->is.member[i].since > part->is.member[newest].since)
+            newest = i;
     }
+    if (is_one)
+        put_last(part, newest);
 }
 
 static enum lbm_err
@@ -470,7 +485,7 @@ lbm_ensemble_set(struct lbm_ensemble_part *part, const struct lbm_ensemble *is, 
     }
     part->before = is_other ? (struct lbm_ensemble){0} : part->is;
     part->is = *is;
-    put_first(part);
+    order_members(part);
     forget(part);
     const struct lbm_ensemble_member *self = lbm_ensemble_own(part);
     if (self == NULL || self->since != since || is_other) {

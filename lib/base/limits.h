@@ -49,7 +49,7 @@
 #define LBM_SHA256_BYTES 32 /* FIPS 180-4: the name of a blob */
 #define LBM_BLOB_PIECE_MAX (1u << 18) /* bytes of a piece: a few of them fit a frame, and a loop's turn */
 #define LBM_BLOB_PIECES_ASKED_MAX 8   /* at a time */
-#define LBM_LEASE_US 8000000          /* what a backup grants at a time (protocol.md section 5) */
+#define LBM_LEASE_US 7000000          /* what a backup grants at a time (protocol.md section 5) */
 /* The longest lease that any version of lbmap has granted: a daemon may start after one of another version.
  */
 #define LBM_LEASE_EVER_US (LBM_LEASE_US > 8000000 ? LBM_LEASE_US : 8000000)

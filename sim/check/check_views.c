@@ -24,7 +24,13 @@ check_entry(struct check *check, uint32_t host, uint64_t index, const uint8_t *c
 void
 check_log_ends(struct check *check, uint64_t index)
 {
-    check->log.n = check->log.n > index ? index : check->log.n;
+    if (check->log.n <= index)
+        return;
+    check->log.n = index;
+    if (check->view.external && check->view.ensemble.id != 0 && check->view.ensemble.moved > index) {
+        check->view.external = check->external = 0;
+        check->view.ensemble.moved = 0;
+    }
 }
 
 static void

@@ -214,13 +214,14 @@ replace_disk(struct cluster *c, uint32_t host, const struct disk *by)
     judge(c);
 }
 
-/* A leader stores an entry before it tells of it. If its disk goes back then, nobody has the entry, and the next
- * leader puts another in its place. */
+/* A leader stores an entry before it tells of it. If its disk goes back then, nobody has the entry, and the
+ * next leader puts another in its place. */
 static void
 forget_entries(struct cluster *c)
 {
     uint64_t last = 0;
-    if (cluster_log_is_external(c) || cluster_log_is_managed(c))
+    int is_in_ensemble = cluster_log_is_managed(c) && c->log.first != 0;
+    if (is_in_ensemble || (cluster_log_is_external(c) && !cluster_log_is_managed(c)))
         return;
     for (uint32_t p = 0; p < c->n; p++) {
         uint64_t stored = c->disk[p].known ? c->disk[p].snapshot_index + c->disk[p].log.n : 0;

@@ -32,18 +32,18 @@ compiles() {
     $cc -std=c11 -fsyntax-only -I"$scratch/lib" "$scratch/try.c" 2>"$scratch/errors"
 }
 compiles '' || fail "the constants do not fit: $(head -n 3 "$scratch/errors")"
-compiles 's/LBM_LEASE_US 8000000/LBM_LEASE_US 12000000/' '_Static_assert(GRANT_US == 12120000, "follows the lease");' ||
+compiles 's/LBM_LEASE_US 7000000/LBM_LEASE_US 12000000/' '_Static_assert(GRANT_US == 12120000, "follows the lease");' ||
     fail "a longer lease does not change what a grantor waits for: $(head -n 3 "$scratch/errors")"
-compiles 's/LBM_LEASE_US 8000000/LBM_LEASE_US 6000000/' '_Static_assert(GRANT_PAST_US == 8080000, "of the life before");' ||
+compiles 's/LBM_LEASE_US 7000000/LBM_LEASE_US 6000000/' '_Static_assert(GRANT_PAST_US == 8080000, "of the life before");' ||
     fail "a host that starts does not wait for longer leases of another version: $(head -n 3 "$scratch/errors")"
 while IFS='|' read -r edit why; do
     if compiles "$edit"; then fail "compiles after $edit"; fi
     grep -qF "$why" "$scratch/errors" || fail "after $edit the reason is not told: $(head -n 3 "$scratch/errors")"
 done <<'END'
-s/LBM_LEASE_US 8000000/LBM_LEASE_US 61000000/|the wire takes the leases
-s/LBM_LEASE_US 8000000/LBM_LEASE_US 3000000/|half of its lease
-s/GRANT_US = LEASE_US.*,/GRANT_US = 8000000,/|a grantor waits for longer
-s/LEASE_RENEW_US = 2000000/LEASE_RENEW_US = 4000000/|one lost renewal
+s/LBM_LEASE_US 7000000/LBM_LEASE_US 61000000/|the wire takes the leases
+s/LBM_LEASE_US 7000000/LBM_LEASE_US 3000000/|half of its lease
+s/GRANT_US = LEASE_US.*,/GRANT_US = 7000000,/|a grantor waits for longer
+s/LEASE_RENEW_US = 1000000/LEASE_RENEW_US = 4000000/|one lost renewal
 s/ PING_US = 500000/ PING_US = 1000000/|before it is unreachable
 s/REJOIN_US = 20000000/REJOIN_US = 10000000/|the successor has taken over
 s/LBM_PAYLOAD_MAX \(1u << 18\)/LBM_PAYLOAD_MAX (1u << 20)/|some payloads fit a batch

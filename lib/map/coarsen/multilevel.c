@@ -48,6 +48,19 @@ static const struct effort efforts[LBM_EFFORT_COUNT] = {
                          .evolution = {4, 6, 4, 2}},
 };
 
+/* A guest so small is planned as by `best` also normally, in a second or less; up to so many pairs of a
+ * vertex and a host. */
+enum { SMALL_GUEST = 512, SMALL_PAIRS = 8192 };
+
+static const struct effort *
+effort_of(const struct problem *problem)
+{
+    uint64_t n = problem->g.n, pairs = n * problem->h->n;
+    int is_small = n <= SMALL_GUEST && pairs <= SMALL_PAIRS;
+    enum lbm_effort effort = problem->options.effort;
+    return &efforts[is_small && effort == LBM_EFFORT_NORMAL ? LBM_EFFORT_BEST : effort];
+}
+
 /* Temperatures of every annealing: below, nothing moves; above, the start is forgotten. */
 static const double HOT = 3, COLD = 0.3;
 
@@ -332,7 +345,7 @@ map_plan_multilevel(const struct problem *problem, struct lbm_plan *plan)
     struct run run = {.problem = problem,
                       .h = h,
                       .options = &problem->options,
-                      .effort = &efforts[problem->options.effort],
+                      .effort = effort_of(problem),
                       .limit = problem->limit,
                       .least = problem->least,
                       .load = lbm_alloc(h->n, sizeof *run.load),

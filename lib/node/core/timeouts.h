@@ -67,7 +67,7 @@ enum {
     GRANT_US = LEASE_US + LEASE_US / LEASE_CLOCK_PARTS, /* counted by the grantor from granting */
     GRANT_PAST_US = LBM_LEASE_EVER_US + LBM_LEASE_EVER_US / LEASE_CLOCK_PARTS, /* the same, by lives before */
     REVOKE_US = LBM_LEASE_STOP_US, /* before its end an application gets nothing new */
-    LEASE_RENEW_US = 2000000,
+    LEASE_RENEW_US = 1000000,
     LEASE_RETRY_US = 400000,   /* while there is none */
     REPL_RETRY_US = 400000,    /* before changes without acknowledgement are sent again */
     SUSPECT_US = 3500000,      /* of silence, times health */

@@ -39,10 +39,17 @@ is_near(const struct lbm_node *node, const struct lbm_member *self, uint32_t hos
     return near || has_business(node, host);
 }
 
+/* Nonzero if all hosts watch each other: one that comes expects to be pinged by all, soon. */
+static int
+all_are_watched(const struct lbm_node *node)
+{
+    return node->view.members.n <= LBM_VIEW_SMALL;
+}
+
 static int
 joins_near(const struct lbm_node *node, const struct lbm_member *self, const Lbm__Join *join)
 {
-    int near = is_near(node, self, join->host);
+    int near = is_near(node, self, join->host) || all_are_watched(node);
     for (size_t k = 0; k < join->n_link_host; k++)
         near |= join->link_host[k] == node->host;
     return near;
@@ -69,7 +76,7 @@ concerns_us(const struct lbm_node *node, const Lbm__Command *command)
     case LBM__COMMAND__WHAT_LEAVE:
         return is_near(node, self, command->leave->host);
     case LBM__COMMAND__WHAT_REJOIN:
-        return is_near(node, self, command->rejoin->host);
+        return is_near(node, self, command->rejoin->host) || all_are_watched(node);
     case LBM__COMMAND__WHAT_TAKE_OVER:
         return is_near(node, self, command->take_over->host) ||
                is_near(node, self, command->take_over->successor);

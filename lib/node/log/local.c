@@ -68,8 +68,8 @@ local_append_waits(const struct lbm_node *node)
 {
     if (node->leader_host == LBM_NONE)
         return 1; /* a promotion has yet to end */
-    if (node->leader)
-        return node->append_us != 0;
+    if (node->leader) /* a proposal may end while its entry is being stored */
+        return node->append_us != 0 || node->ensemble.is_closed;
     return node->append_accepted || node->log_waits.n != 0;
 }
 

@@ -482,10 +482,12 @@ lbm_log_on_poll(struct lbm_node *node, const Lbm__Peer *message)
     int is_heard = lbm_log_forced_heard(node, message, poll->term, poll->promise ? message->src : LBM_NONE);
     if (!is_heard || (poll->promise && node->engine != LBM_LOG_ENGINE_LOCAL))
         return;
-    int is_member = lbm_view_member(&node->view, message->src) != NULL;
-    if (poll->promise && poll->term > node->term && is_member && !lbm_log_is_operator(node, message->src))
+    /* A host whose disk was lost knows no members; it has nothing that the others could lack. */
+    int may_ask = lbm_view_member(&node->view, message->src) != NULL || lbm_log_last(node) == 0;
+    int is_asked = poll->promise && poll->term > node->term && may_ask;
+    if (is_asked && !lbm_log_is_operator(node, message->src))
         return;
-    if (poll->promise && poll->term > node->term && is_member)
+    if (is_asked)
         lbm_log_enter_term(node, poll->term, message->src);
     if (poll->take && poll->term == node->term && message->src == node->leader_host && can_begin(node))
         lbm_log_promote_begin(node, 0, 0, 0);
