@@ -74,7 +74,7 @@ struct program {
 
     uint32_t vertex;    /* that it is working on; LBM_NONE: on none */
     int is_interrupted; /* while it did that it did not run for a while */
-    uint64_t lives;     /* so many have begun */
+    uint64_t lives;     /* number of programs that have begun here */
 };
 
 struct programs {

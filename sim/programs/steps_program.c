@@ -24,7 +24,7 @@ struct steps_truth {
     enum share share;
     uint32_t step_us;
     uint64_t *state;             /* [(steps + 1) * n] */
-    double *value;               /* [steps / every + 1] of the job after so many periods */
+    double *value;               /* [steps / every + 1] of the job after that many periods */
     uint64_t stable;             /* some program was told */
     uint32_t n_given;            /* vertices of which the result was given, */
     const struct program *giver; /* to this one */
