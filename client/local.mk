@@ -1,7 +1,7 @@
 # client
 # Everything but main is a library, so that its parts are tested on their own.
 noinst_LIBRARIES += client/libclient.a
-client_libclient_a_SOURCES = lib/api/call.c lib/api/call.h lib/api/payloads.c lib/api/payloads.h \
+client_libclient_a_SOURCES = lib/api/call.c lib/api/call.h lib/api/system.c lib/api/system.h lib/api/payloads.c lib/api/payloads.h \
 	client/approve.c client/backup.c \
 	client/backup_format.c client/backup_format.h client/cluster.c client/cluster_dir.c \
 	client/cluster_dir.h client/cluster_pki.c client/cluster_pki.h client/command.h client/convert.c \

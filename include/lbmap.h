@@ -150,7 +150,7 @@ struct lbmap_edge {
 /* A program that serves the job at another host. */
 struct lbmap_peer {
     uint32_t host;
-    int finished;        /* nonzero: it has said that the job is done (lbmap_finish) */
+    int finished;        /* nonzero: it, or its daemon, has said that the job is done (lbmap_finish) */
     const char *name;    /* of the host; "" if it is not known */
     const char *address; /* of the host's daemon, "host:port"; "" if it is not known */
     const void *note;    /* what it has published */

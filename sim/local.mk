@@ -14,7 +14,18 @@ sim_libsim_a_SOURCES = sim/check/check.h sim/check/check_ends.c sim/check/check_
 	sim/model/rollout.c \
 	sim/model/rows.c sim/model/script.c sim/model/script.h sim/model/storage.c sim/model/summaries.c \
 	sim/model/timers.c \
-	sim/model/timers.h sim/model/trace.c sim/model/work.c
+	sim/model/timers.h sim/model/trace.c sim/model/work.c sim/programs/fiber.c sim/programs/fiber.h \
+	sim/programs/programs.c sim/programs/programs.h sim/programs/send_program.c sim/programs/socket.c \
+	sim/programs/steps_program.c
+# The application library, with the simulator in place of the system.
+noinst_LIBRARIES += sim/libapi.a
+sim_libapi_a_SOURCES = lib/api/call.c lib/api/change.c lib/api/checkpoint.c lib/api/lbmap.c lib/api/lease.c \
+	lib/api/letters_desk.c lib/api/letters_rows.c lib/api/letters_turn.c lib/api/load.c lib/api/payloads.c lib/api/peers.c \
+	lib/api/returns.c lib/api/send.c lib/api/serve.c lib/api/sketch.c lib/api/steps.c lib/api/steps_end.c \
+	lib/api/steps_export.c lib/api/steps_line.c lib/api/steps_mail.c lib/api/steps_others.c \
+	lib/api/steps_reduce.c lib/api/steps_vertices.c lib/api/talk.c sim/programs/held.c sim/programs/held.h \
+	sim/programs/system.c
+sim_libapi_a_CFLAGS = $(sim_cflags)
 sim_cflags = $(AM_CFLAGS) $(PROTOBUF_CFLAGS) $(NETTLE_CFLAGS)
 sim_libsim_a_CFLAGS = $(sim_cflags)
 node_libs = lib/node/libnode.a lib/map/libmap.a lib/embed/libembed.a lib/balance/libbalance.a \
@@ -52,16 +63,21 @@ sim_lbsim_CFLAGS = $(sim_cflags)
 sim_program_libs = sim/libbalancing.a lib/cli/libcli.a lib/import/libimport.a \
 	lib/trace/libtrace.a lib/file/libfile.a $(node_libs) \
 	$(JANSSON_LIBS) $(ZLIB_LIBS) $(ARCHIVE_LIBS)
-sim_lbsim_LDADD = sim/libexperiment.a sim/libsim.a $(sim_program_libs)
+sim_lbsim_LDADD = sim/libexperiment.a sim/libsim.a sim/libapi.a $(sim_program_libs)
 # The same with a node in which mistakes can be planted (lib/node/mutants.h). Not installed.
 check_LIBRARIES += sim/libnode-bugs.a
 sim_libnode_bugs_a_SOURCES = $(lib_node_libnode_a_SOURCES)
 sim_libnode_bugs_a_CPPFLAGS = $(AM_CPPFLAGS) -DLBM_BUGS
 sim_libnode_bugs_a_CFLAGS = $(sim_cflags)
+check_LIBRARIES += sim/libapi-bugs.a
+sim_libapi_bugs_a_SOURCES = $(sim_libapi_a_SOURCES)
+sim_libapi_bugs_a_CPPFLAGS = $(AM_CPPFLAGS) -DLBM_BUGS
+sim_libapi_bugs_a_CFLAGS = $(sim_cflags)
 check_PROGRAMS += sim/lbsim-bugs
 sim_lbsim_bugs_SOURCES = $(sim_lbsim_SOURCES)
 sim_lbsim_bugs_CPPFLAGS = $(AM_CPPFLAGS) -DLBM_BUGS
 sim_lbsim_bugs_CFLAGS = $(sim_cflags)
-sim_lbsim_bugs_LDADD = sim/libexperiment.a sim/libsim.a sim/libnode-bugs.a $(sim_program_libs)
+sim_lbsim_bugs_LDADD = sim/libexperiment.a sim/libsim.a sim/libapi-bugs.a sim/libnode-bugs.a $(sim_program_libs)
 $(sim_libexperiment_a_OBJECTS) $(sim_libsim_a_OBJECTS) $(sim_lbsim_OBJECTS) $(sim_libnode_bugs_a_OBJECTS) \
+	$(sim_libapi_a_OBJECTS) $(sim_libapi_bugs_a_OBJECTS) \
 	$(sim_lbsim_bugs_OBJECTS): $(pb_headers)

@@ -2,16 +2,12 @@
 #include "api/call.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <time.h>
-#include <unistd.h>
 
+#include "api/system.h"
 #include "base/check.h"
 #include "wire/check.h"
 
@@ -29,19 +25,14 @@ lbm_api_fail(struct lbmap *map, enum lbm_err err, const char *fmt, ...)
 enum lbm_err
 lbm_api_connect(struct lbmap *map, const char *path)
 {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
     size_t len = strlen(path);
-    if (len == 0 || len >= sizeof address.sun_path)
+    if (len == 0 || len >= sizeof map->path)
         return LBM_E_RANGE;
-    memcpy(address.sun_path, path, len + 1);
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0)
+    int fd = lbm_system_connect(path);
+    if (fd < 0 && (errno == EMFILE || errno == ENFILE))
         return LBM_E_IO;
-    if (connect(fd, (const struct sockaddr *)&address, sizeof address) != 0) {
-        enum lbm_err err = errno == EACCES || errno == EPERM ? LBM_E_DENIED : LBM_E_UNREACHABLE;
-        close(fd);
-        return err;
-    }
+    if (fd < 0)
+        return errno == EACCES || errno == EPERM ? LBM_E_DENIED : LBM_E_UNREACHABLE;
     map->fd = fd;
     map->connections++;
     map->ended_here = 0;
@@ -56,7 +47,7 @@ lbm_api_disconnect(struct lbmap *map)
         map->stream->close(map->stream->context);
     map->stream = NULL;
     if (map->fd >= 0)
-        close(map->fd);
+        lbm_system_close(map->fd);
     map->fd = -1;
     map->pushing = 0;
     free(map->body);
@@ -70,9 +61,7 @@ lbm_api_disconnect(struct lbmap *map)
 int64_t
 lbm_api_now_ms(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return lbm_system_now_ms();
 }
 
 /* Close a connection that cannot be used any more. */
@@ -96,24 +85,23 @@ lose_peer(struct lbmap *map, const char *why)
     return lbm_api_fail(map, err, "%s", text);
 }
 
-/* Wait until the socket is ready for one of `events` (POLLIN, POLLOUT).
+/* Wait until the socket is ready for some of `events` (LBM_SYSTEM_READ, LBM_SYSTEM_WRITE).
  * Out: *ready, what it is ready for; 0 if the time is over. */
 static enum lbm_err
-wait_ready(struct lbmap *map, short events, int64_t deadline_ms, short *ready)
+wait_ready(struct lbmap *map, int events, int64_t deadline_ms, int *ready)
 {
-    if ((events & POLLIN) != 0 && map->stream != NULL && map->stream->pending(map->stream->context)) {
-        *ready = POLLIN;
+    if ((events & LBM_SYSTEM_READ) != 0 && map->stream != NULL &&
+        map->stream->pending(map->stream->context)) {
+        *ready = LBM_SYSTEM_READ;
         return LBM_OK;
     }
     for (;;) {
         int64_t left_ms = deadline_ms - lbm_api_now_ms();
-        struct pollfd poller = {.fd = map->fd, .events = events};
         int wait_ms = left_ms <= 0 ? 0 : left_ms < INT32_MAX ? (int)left_ms : INT32_MAX;
-        int n = poll(&poller, 1, wait_ms);
-        *ready = n > 0 ? poller.revents : 0;
-        if (n > 0 || (n == 0 && left_ms <= 0))
+        *ready = lbm_system_wait(map->fd, events, wait_ms);
+        if (*ready > 0 || (*ready == 0 && left_ms <= 0))
             return LBM_OK;
-        if (n < 0 && errno != EINTR)
+        if (*ready < 0 && errno != EINTR)
             return lose(map, LBM_E_IO, strerror(errno));
     }
 }
@@ -128,22 +116,22 @@ static ssize_t
 send_some(struct lbmap *map, const uint8_t *bytes, size_t len)
 {
     return map->stream != NULL ? map->stream->send(map->stream->context, bytes, len)
-                               : send(map->fd, bytes, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+                               : lbm_system_send(map->fd, bytes, len);
 }
 
 static ssize_t
 receive_some(struct lbmap *map, uint8_t *bytes, size_t len)
 {
     return map->stream != NULL ? map->stream->receive(map->stream->context, bytes, len)
-                               : recv(map->fd, bytes, len, MSG_DONTWAIT);
+                               : lbm_system_receive(map->fd, bytes, len);
 }
 
 static enum lbm_err
 send_all(struct lbmap *map, const uint8_t *bytes, size_t len, int64_t deadline_ms)
 {
     for (size_t sent = 0; sent < len;) {
-        short ready;
-        enum lbm_err err = wait_ready(map, POLLOUT, deadline_ms, &ready);
+        int ready;
+        enum lbm_err err = wait_ready(map, LBM_SYSTEM_WRITE, deadline_ms, &ready);
         if (err != LBM_OK)
             return err;
         if (!ready)
@@ -212,14 +200,14 @@ static enum lbm_err
 receive_chunk(struct lbmap *map, int64_t deadline_ms, Lbm__Response **chunk)
 {
     *chunk = NULL;
-    for (short ready;;) {
-        short events = (short)(POLLIN | (map->out != NULL ? POLLOUT : 0));
+    for (int ready;;) {
+        int events = LBM_SYSTEM_READ | (map->out != NULL ? LBM_SYSTEM_WRITE : 0);
         enum lbm_err err = wait_ready(map, events, deadline_ms, &ready);
         if (err != LBM_OK || !ready)
             return err;
-        if ((ready & POLLOUT) != 0 && ((err = lbm_api_go_on(map)) != LBM_OK || map->out == NULL))
+        if ((ready & LBM_SYSTEM_WRITE) != 0 && ((err = lbm_api_go_on(map)) != LBM_OK || map->out == NULL))
             return err;
-        if ((ready & ~POLLOUT) == 0)
+        if ((ready & LBM_SYSTEM_READ) == 0)
             continue;
         uint8_t *into = map->body != NULL ? map->body : map->header;
         size_t want = map->body != NULL ? map->body_len : sizeof map->header;

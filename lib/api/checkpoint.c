@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/mutants.h"
 #include "api/payloads.h"
 #include "api/returns.h"
 #include "api/send.h"
@@ -343,6 +344,14 @@ start_request(struct lbmap *map, struct lbm_checkpoint *c)
     return lbm_api_start(map, &request, as);
 }
 
+static void
+rows_are_kept(struct lbmap *map, const struct lbm_checkpoint *c, const struct sent *sent)
+{
+    for (size_t i = sent->from; i < sent->end; i++)
+        if (is_held(map, &c->rows.at[i]))
+            lbm_send_kept(map->service, c->rows.at[i].vertex);
+}
+
 /* Send rows that can go. Returns 0 if none can now. */
 static int
 send_rows(struct lbmap *map, struct lbm_checkpoint *c, enum lbm_err *err)
@@ -361,6 +370,8 @@ send_rows(struct lbmap *map, struct lbm_checkpoint *c, enum lbm_err *err)
         c->n_requests++;
         c->blob_bytes += sent.blob_bytes;
         *err = start_request(map, c);
+        if (LBM_API_BUG(LETTER_KEPT_UNASKED))
+            rows_are_kept(map, c, &sent);
     }
     c->next = sent.end;
     return 1;
@@ -372,14 +383,6 @@ static void
 extend(const struct lbmap *map, struct lbm_checkpoint *c)
 {
     c->deadline_ms = lbm_api_now_ms() + map->timeout_ms + (int64_t)(c->blob_bytes / BACKUP_BYTES_PER_MS);
-}
-
-static void
-rows_are_kept(struct lbmap *map, const struct lbm_checkpoint *c, const struct sent *sent)
-{
-    for (size_t i = sent->from; i < sent->end; i++)
-        if (is_held(map, &c->rows.at[i]))
-            lbm_send_kept(map->service, c->rows.at[i].vertex);
 }
 
 static void

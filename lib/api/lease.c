@@ -3,9 +3,9 @@
  * "Leases"). */
 #include "config.h"
 
-#include <poll.h>
-
+#include "api/mutants.h"
 #include "api/service.h"
+#include "api/system.h"
 
 enum {
     FRESH_US = 20000,  /* so long a look that found the lease good holds, while the page stays the same */
@@ -20,8 +20,7 @@ _Static_assert(FRESH_US * 5 <= LBM_LEASE_NOTICE_US,
 static int
 has_hung_up(const struct lbmap *map)
 {
-    struct pollfd end = {.fd = map->fd, .events = 0};
-    return map->fd >= 0 && poll(&end, 1, 0) > 0 && (end.revents & (POLLHUP | POLLERR)) != 0;
+    return map->fd >= 0 && lbm_system_has_hung_up(map->fd);
 }
 
 /* What the daemon thinks of us, by the connection. */
@@ -67,12 +66,14 @@ lbm_api_lease_look(struct lbmap *map)
         return LBMAP_STOP;
     int64_t now_us = lbm_page_now_us();
     enum standing standing = judge_standing(map, &lease, now_us);
-    s->lost =
-        err != LBM_OK || lease.term != s->term || now_us >= lease.deadline_us || standing == STANDING_CUT_OFF;
+    s->lost = err != LBM_OK || (lease.term != s->term && !LBM_API_BUG(LEASE_OF_OLD_TERM)) ||
+              now_us >= lease.deadline_us || (standing == STANDING_CUT_OFF && !LBM_API_BUG(HELD_AFTER_CUT));
     if (s->lost)
         return LBMAP_LOST;
     int64_t left_us = lease.deadline_us - LBM_LEASE_STOP_US - now_us;
-    if (standing != STANDING_GOOD || left_us <= 0)
+    if (left_us <= 0 && !LBM_API_BUG(LEASE_TO_ITS_END))
+        return LBMAP_STOP;
+    if (standing != STANDING_GOOD)
         return LBMAP_STOP;
     s->fresh_us = coarse_us + (left_us - TICK_US < FRESH_US ? left_us - TICK_US : FRESH_US);
     s->fresh_sequence = sequence;

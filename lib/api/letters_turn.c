@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include "api/letters_rows.h"
+#include "api/mutants.h"
 #include "api/service.h"
 
 enum {
@@ -26,7 +27,8 @@ lbm_letters_hand_on(struct lbmap *map, struct lbm_desk *desk, uint32_t from, uin
         return;
     heard->owes = desk->owes = 1;
     lbm_letters_activate(s->mail, desk);
-    if (number != heard->number + 1)
+    if (number <= heard->number ? !LBM_API_BUG(LETTER_TAKEN_TWICE)
+                                : number != heard->number + 1 && !LBM_API_BUG(LETTER_GAP))
         return; /* it was here before, or one before it is missing: the sender is told what is here */
     heard->number = number;
     s->mail->n_delivered++;
@@ -46,6 +48,8 @@ lbm_letters_answered(struct lbm_letters *mail, struct lbm_desk *desk, struct lbm
         sent->posted = sent->received = received;
     sent->received = received > sent->received ? received : sent->received;
     sent->posted = sent->received > sent->posted ? sent->received : sent->posted;
+    if (received > kept && LBM_API_BUG(LETTER_FORGOTTEN_ON_DELIVERY))
+        kept = received;
     if (kept > sent->kept) {
         sent->kept = kept;
         desk->has_old = 1;
@@ -85,7 +89,8 @@ post_letter(struct lbmap *map, struct lbm_desk *desk, const struct lbm_letter *l
     struct lbm_letters *mail = map->service->mail;
     struct lbm_sent *sent = lbm_letters_sent(desk, letter->to);
     struct lbm_desk *here;
-    if (letter->number <= sent->posted || (map->service->callbacks.send_kept && letter->number > sent->safe))
+    if (letter->number <= sent->posted || (map->service->callbacks.send_kept && letter->number > sent->safe &&
+                                           !LBM_API_BUG(LETTER_NOT_HELD_BACK)))
         return 0;
     if (letter->number != sent->posted + 1)
         return 1;

@@ -2,7 +2,7 @@
 # What applications link: base and wire compiled again for a shared library that exports lbmap_ alone.
 include_HEADERS = include/lbmap.h include/lbmap_steps.h
 lib_LTLIBRARIES = liblbmap.la
-liblbmap_la_SOURCES = include/lbmap.h lib/api/call.c lib/api/call.h lib/api/lbmap.c lib/api/change.c \
+liblbmap_la_SOURCES = include/lbmap.h lib/api/call.c lib/api/call.h lib/api/mutants.h lib/api/system.c lib/api/system.h lib/api/lbmap.c lib/api/change.c \
 	lib/api/sketch.c lib/api/sketch.h lib/api/talk.c lib/api/load.c lib/api/page.c lib/api/page.h \
 	lib/api/lease.c lib/api/service.h lib/api/letters.h lib/api/letters_desk.c lib/api/letters_rows.c \
 	lib/api/letters_rows.h \

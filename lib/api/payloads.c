@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "api/system.h"
 
 enum {
     WINDOW = 4,               /* pieces that the daemon has not stored, or we have not read */
@@ -100,7 +101,6 @@ take_piece(struct lbmap *map, const Lbm__Response *chunk, void *arg)
 static enum lbm_err
 get_some(struct lbmap *map, Lbm__BlobRead *read, struct reading *reading)
 {
-    const struct timespec pause = {0, BUSY_MS * 1000000L};
     int64_t end_ms = lbm_api_now_ms() + map->timeout_ms + (int64_t)(reading->len / COMES_BYTES_PER_MS);
     for (;;) {
         Lbm__Request request = LBM__REQUEST__INIT;
@@ -111,7 +111,7 @@ get_some(struct lbmap *map, Lbm__BlobRead *read, struct reading *reading)
         enum lbm_err err = lbm_api_call(map, &request, take_piece, reading);
         if (err != LBM_E_BUSY || map->fd < 0 || lbm_api_now_ms() >= end_ms)
             return err;
-        nanosleep(&pause, NULL);
+        lbm_system_sleep(BUSY_MS);
     }
 }
 

@@ -11,13 +11,14 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "api/call.h"
 #include "api/checkpoint.h"
+#include "api/mutants.h"
 #include "api/payloads.h"
 #include "api/send.h"
 #include "api/service.h"
+#include "api/system.h"
 #include "base/check.h"
 #include "lbmap.h"
 
@@ -194,7 +195,7 @@ attach(struct lbmap *map)
         lbm_lease_page_get(s->page.mapping, &lease) != LBM_OK)
         return lbm_api_fail(map, LBM_E_IO, "the lease page of the daemon, %s%s, cannot be read", map->path,
                             LBM_LEASE_PAGE_SUFFIX);
-    if (replaced || lease.term != s->term || lease.life == s->life)
+    if (replaced || lease.term != s->term || (lease.life == s->life && !LBM_API_BUG(HELD_AFTER_CUT)))
         revoke_from(s, 0);        /* the same life: it has seen us go, and gave away what we had */
     revoke_from(s, LBM_ROWS_MAX); /* no more can be named */
     s->term = lease.term;
@@ -437,9 +438,8 @@ end_with(struct lbmap *map, enum lbm_err err)
 static void
 wait_for_daemon(struct lbmap *map, int64_t ms)
 {
-    struct timespec pause = {ms / 1000, ms % 1000 * 1000000};
     if (map->fd < 0)
-        nanosleep(&pause, NULL);
+        lbm_system_sleep(ms);
     else if (lbm_api_listen(map, ms) != LBM_OK)
         LBM_ASSERT(map->fd < 0); /* the next look sees it */
 }

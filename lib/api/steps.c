@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "api/steps.h"
+#include "api/system.h"
 #include "base/check.h"
 
 enum {
@@ -203,7 +203,8 @@ look_at_timers(struct lbm_steps *steps)
 static enum lbmap_error
 dispatch(struct lbm_steps *steps)
 {
-    enum lbmap_error error = lbmap_dispatch(steps->map, steps->ready.n != 0 ? 0 : IDLE_MS);
+    int may_work = steps->ready.n != 0 && lbmap_lease_valid(steps->map) == LBMAP_WORK;
+    enum lbmap_error error = lbmap_dispatch(steps->map, may_work ? 0 : IDLE_MS);
     for (size_t i = 0; i < steps->payloads.n; i++)
         lbm_buf_free(&steps->payloads.at[i]);
     steps->payloads.n = 0;
@@ -344,11 +345,10 @@ clean(struct lbm_steps *steps)
 static enum lbmap_error
 begin(struct lbmap *map, const struct lbmap_callbacks *callbacks)
 {
-    const struct timespec pause = {0, AGAIN_MS * 1000000};
     int64_t end_ms = lbm_api_now_ms() + START_MS;
     enum lbmap_error error = lbmap_serve(map, callbacks);
     while (error == LBMAP_E_BUSY && lbm_api_now_ms() < end_ms) {
-        nanosleep(&pause, NULL);
+        lbm_system_sleep(AGAIN_MS);
         error = lbmap_serve(map, callbacks);
     }
     return error;

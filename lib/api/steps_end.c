@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "api/checkpoint.h"
+#include "api/mutants.h"
 #include "api/steps.h"
 
 enum {
@@ -94,6 +95,10 @@ start_batch(struct lbm_steps *steps, struct lbm_batch *batch)
     enum lbm_err err = lbm_checkpoint_begin(steps->map, batch->state, batch->n, 1);
     if (err == LBM_E_NOMEM || err == LBM_E_RANGE)
         lbm_steps_fail(steps, (enum lbmap_error)err, "%s", lbmap_message(steps->map));
+    if (err == LBM_OK && LBM_API_BUG(STABLE_BEFORE_KEPT)) {
+        batch_is_kept(steps, batch);
+        lbm_mail_flush(steps);
+    }
     return err == LBM_OK;
 }
 

@@ -63,8 +63,11 @@ lbm_steps_heard(struct lbm_steps *steps, uint32_t host, uint32_t vertex, uint64_
 static void
 ask(struct lbm_steps *steps, uint32_t host, const struct lbm_line *line, const struct lbm_line *of)
 {
-    /* parts for others may be here already, but none for this line */
-    uint64_t from = steps->program.share_with != NULL ? lbm_line_step(line) : lbm_line_next(of);
+    uint64_t from = lbm_line_next(of);
+    /* Parts for others may be here already, but none for this line. It may be the one that asks for all,
+     * those before it included. */
+    if (steps->program.share_with != NULL && lbm_line_step(line) < from)
+        from = lbm_line_step(line);
     lbm_mail_want(steps, host, line, of->vertex, from);
 }
 
@@ -132,6 +135,20 @@ lbm_steps_on_peer_down(void *context, uint32_t host)
 
 /* ---- what is missing ---- */
 
+/* A line asks, and so do others that lack what they see of the same one: which of them are here its owner has
+ * to know, and the state that one lacks may be one that the others have passed. */
+static void
+ask_for_users(struct lbm_steps *steps, uint32_t host, const struct lbm_line *line, const struct lbm_line *of)
+{
+    ask(steps, host, line, of);
+    for (size_t i = 0; i < of->used.n && steps->program.share_with != NULL; i++) {
+        const struct lbm_line *user = of->used.at[i];
+        if (user != line && user->has_edges && !lbm_steps_is_done(steps, user) &&
+            !lbm_export_has(of, lbm_line_step(user), user->vertex))
+            ask(steps, host, user, of);
+    }
+}
+
 static void
 ask_again(struct lbm_steps *steps, const struct lbm_line *line, struct lbm_line *of, int64_t now_ms)
 {
@@ -143,11 +160,11 @@ ask_again(struct lbm_steps *steps, const struct lbm_line *line, struct lbm_line 
     of->asked_ms = now_ms;
     of->asked++;
     if (of->unheard++ < ASK_ALL && of->host != LBMAP_NOWHERE) {
-        ask(steps, of->host, line, of);
+        ask_for_users(steps, of->host, line, of);
         return;
     }
     for (size_t i = 0; i < steps->peers.n; i++)
-        ask(steps, steps->peers.at[i], line, of);
+        ask_for_users(steps, steps->peers.at[i], line, of);
 }
 
 /* A line that waits for a neighbour's state, or for word that one is kept. */

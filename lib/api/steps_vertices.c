@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/mutants.h"
 #include "api/steps.h"
 
 int
@@ -58,7 +59,10 @@ lbm_steps_drop_old(struct lbm_steps *steps, struct lbm_line *line)
     uint64_t least = UINT64_MAX;
     size_t before = line->n;
     for (size_t i = 0; i < line->edges.n; i++)
-        least = line->edges.at[i].to->durable < least ? line->edges.at[i].to->durable : least;
+        least = line->edges.at[i].to->durable < least &&
+                        !(line->edges.at[i].to->token == 0 && LBM_API_BUG(STATES_DROPPED))
+                    ? line->edges.at[i].to->durable
+                    : least;
     if (line->has_edges)
         lbm_line_drop(line, least);
     if (before > steps->window)
@@ -139,7 +143,10 @@ lbm_steps_on_acquire(void *context, uint32_t vertex, uint64_t token, const struc
     struct lbm_line *line = lbm_steps_line(steps, vertex);
     if (line == NULL)
         return;
-    if (payload->len == 0) {
+    if (line->n != 0 && !line->ring[line->lo & (line->ring_size - 1)]->is_parts &&
+        steps->program.share == NULL && LBM_API_BUG(OLD_STATE)) {
+        /* they may be older than those that are given, or newer */
+    } else if (payload->len == 0) {
         make_first(steps, line);
     } else {
         enum lbm_err err = lbm_line_unpack(line, payload, steps->program.state_size,

@@ -68,6 +68,9 @@ static const struct {
     [FAULT_CANCEL] = {fault_cancel, NULL},
     [FAULT_PROMOTE] = {fault_promote, NULL},
     [FAULT_ENSEMBLE_LOST] = {fault_ensemble_lost, NULL},
+    [FAULT_PROGRAM_KILLED] = {fault_kill_program, NULL},
+    [FAULT_PROGRAM_STILL] = {fault_stop_program, fault_continue_program},
+    [FAULT_PROGRAM_CUT] = {fault_cut_program, NULL},
 };
 
 /* Faults in which others may evict a host that is there. */

@@ -61,7 +61,10 @@
     X(SUBMIT, "submit", 2, 0, 0, "a job is submitted")                                                       \
     X(CANCEL, "cancel", 1, 0, 0, "a job is cancelled")                                                       \
     X(PROMOTE, "promote", 1, 0, 0, "another host is to order the control log")                               \
-    X(ENSEMBLE_LOST, "ensemble-lost", 2, 0, 0, "most members of the ensemble lose what their etcd has")
+    X(ENSEMBLE_LOST, "ensemble-lost", 2, 0, 0, "most members of the ensemble lose what their etcd has")      \
+    X(PROGRAM_KILLED, "program-killed", 4, 0, 0, "a program is killed, and begun again (with --programs)")   \
+    X(PROGRAM_STILL, "program-still", 3, 300, 15000, "a program stands still (with --programs)")             \
+    X(PROGRAM_CUT, "program-cut", 3, 0, 0, "a daemon cuts a program off (with --programs)")
 
 enum fault_kind {
 #define FAULT_ENUM(id, name, weight, least, most, text) FAULT_##id,
@@ -69,6 +72,8 @@ enum fault_kind {
 #undef FAULT_ENUM
         FAULT_COUNT
 };
+
+enum { FAULT_OF_PROGRAMS = FAULT_PROGRAM_KILLED }; /* this one and all after it */
 
 /* In a directed run several things happen to one host and those that have to do with it. */
 enum role {

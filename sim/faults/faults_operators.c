@@ -44,6 +44,30 @@ fault_new_application(struct run *s, const struct fault *f)
 }
 
 int
+fault_kill_program(struct run *s, const struct fault *f)
+{
+    return cluster_kill_program(s->cluster, f->a);
+}
+
+int
+fault_stop_program(struct run *s, const struct fault *f)
+{
+    return cluster_stop_program(s->cluster, f->a, 1);
+}
+
+void
+fault_continue_program(struct run *s, const struct fault *f)
+{
+    (void)cluster_stop_program(s->cluster, f->a, 0);
+}
+
+int
+fault_cut_program(struct run *s, const struct fault *f)
+{
+    return cluster_cut_program(s->cluster, f->a);
+}
+
+int
 fault_log_away(struct run *s, const struct fault *f)
 {
     if (!cluster_log_is_external(s->cluster))

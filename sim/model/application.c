@@ -70,6 +70,8 @@ application_hangs_up(struct cluster *c, uint32_t application)
 void
 application_disconnected(struct cluster *c, uint32_t host)
 {
+    if (c->programs != NULL)
+        programs_disconnected(c, host);
     for (size_t i = 0; i < c->applications.n; i++) {
         struct application *a = &c->applications.at[i];
         if (a->host != host)
@@ -227,6 +229,8 @@ application_looks(struct cluster *c, uint32_t application)
 void
 application_tell(struct cluster *c, uint32_t host, const struct lbm_effect *effect)
 {
+    if (programs_tell(c, host, effect))
+        return;
     for (uint32_t i = 0; i < c->applications.n; i++) {
         if (c->applications.at[i].client != effect->as.reply.client || c->applications.at[i].host != host)
             continue;
@@ -434,6 +438,8 @@ asked(struct cluster *c, const struct happen *happen)
 {
     Lbm__Request *request = NULL;
     struct lbm_diag diag;
+    if (programs_have_cut(c, happen->number))
+        return;
     LBM_ASSERT(lbm_wire_unpack_request(happen->frame + LBM_FRAME_HEADER, happen->len - LBM_FRAME_HEADER,
                                        &request, &diag) == LBM_OK);
     struct lbm_event event = {.kind = LBM_EVENT_REQUEST};
@@ -461,7 +467,8 @@ happen_application(struct cluster *c, struct happen *happen)
         application_looks(c, happen->from);
         break;
     default: {
-        struct lbm_event event = {.kind = LBM_EVENT_CLIENT_GONE};
+        struct lbm_event event = {.kind = happen->kind == HAPPEN_READ ? LBM_EVENT_CLIENT_READ
+                                                                      : LBM_EVENT_CLIENT_GONE};
         event.as.client = happen->number;
         step(c, happen->host, &event);
         break;

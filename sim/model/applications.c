@@ -18,6 +18,10 @@ cluster_run_application(struct cluster *c, uint32_t host, const char *job, enum 
         .host = host, .job = check_job(&c->check, job), .client_model = client_model, .alive = 1};
     if (a.job == 0)
         return;
+    if (c->programs != NULL) {
+        program_begin(c, host, job);
+        return;
+    }
     snprintf(a.name, sizeof a.name, "%s", job);
     LBM_ASSERT(lbm_vec_push(&c->applications, a) == LBM_OK);
     trace(c, host, "%s application %zu for %s", client_models[client_model], c->applications.n - 1, job);
@@ -27,6 +31,7 @@ cluster_run_application(struct cluster *c, uint32_t host, const char *job, enum 
 void
 cluster_kill_applications(struct cluster *c, uint32_t host)
 {
+    programs_kill(c, host);
     for (uint32_t i = 0; i < c->applications.n; i++) {
         struct application *a = &c->applications.at[i];
         if (a->host != host || !a->alive)
@@ -50,7 +55,7 @@ cluster_set_client_model(struct cluster *c, enum client_model client_model)
 uint32_t
 cluster_applications(const struct cluster *c, uint32_t host)
 {
-    uint32_t n = 0;
+    uint32_t n = programs_at(c, host);
     for (size_t i = 0; i < c->applications.n; i++)
         n += c->applications.at[i].host == host && c->applications.at[i].alive;
     return n;
@@ -64,7 +69,7 @@ cluster_serves(const struct cluster *c, uint32_t host, const char *job)
         if (a->alive && a->host == host && strcmp(a->name, job) == 0)
             return 1;
     }
-    return 0;
+    return programs_serve(c, host, job);
 }
 
 void

@@ -28,7 +28,7 @@ happen_planned(struct cluster *c, struct happen *happen)
 static int
 is_for_daemon(enum happening kind)
 {
-    return kind != HAPPEN_TOLD && kind != HAPPEN_LET_GO && kind != HAPPEN_ATTACH;
+    return kind != HAPPEN_TOLD && kind != HAPPEN_LET_GO && kind != HAPPEN_ATTACH && kind < HAPPEN_PROGRAM;
 }
 
 static void
@@ -83,6 +83,8 @@ happen_now(struct cluster *c, struct happen happen)
         }
         if (!is_void)
             happen_to_daemon(c, &happen);
+    } else if (happen.kind >= HAPPEN_PROGRAM) {
+        happen_program(c, &happen);
     } else if (m->suspended) {
         happen.at_us = c->now_us + 100000;
         happen_push(c, happen);
@@ -233,6 +235,7 @@ cluster_new(const struct lbm_hosts *h, const struct cluster_options *options)
         c->disk[p] = (struct disk){
             .place = p, .watcher = options->unwatched ? NULL : check_record, .watcher_arg = &c->check};
     }
+    programs_new(c);
     for (uint32_t p = 0; p + options->late < h->n; p++)
         cluster_restart(c, p);
     return c;
@@ -242,6 +245,7 @@ void
 cluster_free(struct cluster *c)
 {
     script_free(c);
+    programs_free(c);
     for (uint32_t p = 0; p < c->n; p++) {
         struct machine *m = &c->machine[p];
         machine_free_node(m);

@@ -9,6 +9,9 @@
 #include "base/rng.h"
 #include "node/node.h"
 
+/* Programs that are run in place of models of applications (sim/programs). */
+enum cluster_programs { CLUSTER_PROGRAMS_NONE, CLUSTER_PROGRAMS_STEPS, CLUSTER_PROGRAMS_SEND };
+
 struct cluster_options {
     uint64_t seed;
     uint64_t job_seed;                     /* of jobs, 0: 1 */
@@ -44,7 +47,8 @@ struct cluster_options {
     uint32_t operators; /* hosts from 0 on at which operators are listened to; 0: all */
     int changes;        /* nonzero: applications change their guests */
     int large;          /* nonzero: payloads of some vertices are kept in pieces */
-    int judged;         /* nonzero: violations are kept for cluster_violation; 0: they are assertions */
+    enum cluster_programs programs;
+    int judged; /* nonzero: violations are kept for cluster_violation; 0: they are assertions */
     void (*line)(void *arg, const char *line); /* told of each line of the trace; NULL: it collects */
     void *line_arg;
 };
@@ -309,6 +313,20 @@ void cluster_set_client_model(struct cluster *cluster, enum client_model client_
 uint32_t cluster_applications(const struct cluster *cluster, uint32_t host);
 /* Nonzero if an application on that host works for the job of that name. */
 int cluster_serves(const struct cluster *cluster, uint32_t host, const char *job);
+
+/* ---- programs of the real library (sim/programs) ------------------------------------------------------- */
+
+/* One of those that run, if that one does (0: it does not): kill it, and it begins again soon; have its
+ * daemon cut it off; let it stand still, or go on. number: any. */
+int cluster_kill_program(struct cluster *cluster, uint32_t number);
+int cluster_cut_program(struct cluster *cluster, uint32_t number);
+int cluster_stop_program(struct cluster *cluster, uint32_t number, int on);
+void cluster_continue_programs(struct cluster *cluster);
+/* Nonzero if all jobs came to what they were to come to, and their programs have ended, but for those at
+ * hosts that are marked in absent [n]. */
+int cluster_programs_are_done(const struct cluster *cluster, const uint8_t *absent);
+/* Why not. */
+void cluster_tell_programs(const struct cluster *cluster, char *text, size_t len);
 
 /* ---- guests that change by a script (script.c) -------------------------------------------------------- */
 

@@ -13,21 +13,25 @@
 
 /* What is going to happen to a host, or to an application on it. */
 enum happening {
-    HAPPEN_MESSAGE,      /* from another host */
-    HAPPEN_SYNCED,       /* the disk has a transaction */
-    HAPPEN_BLOB_READ,    /* a piece of a large payload was read from the disk */
-    HAPPEN_PLANNED,      /* a computation ends */
-    HAPPEN_CONNECT,      /* a try to connect */
-    HAPPEN_DISCONNECTED, /* the host notices that a connection is no more */
-    HAPPEN_RESTART,      /* the supervisor starts a process that ended */
-    HAPPEN_APPENDED,     /* the external log: the answer to an append */
-    HAPPEN_FOLLOWED,     /* the external log: entries for who follows it */
-    HAPPEN_LOOKED,       /* the ensemble: a daemon has looked how it is */
-    HAPPEN_ASKED,        /* a request of an application reaches the daemon */
-    HAPPEN_TOLD,         /* a response reaches the application */
-    HAPPEN_LET_GO,       /* an application is done with what it was asked to release */
-    HAPPEN_ATTACH,       /* an application tries to attach, and sometimes checkpoints */
-    HAPPEN_GONE,         /* the daemon notices that a client is gone */
+    HAPPEN_MESSAGE,       /* from another host */
+    HAPPEN_SYNCED,        /* the disk has a transaction */
+    HAPPEN_BLOB_READ,     /* a piece of a large payload was read from the disk */
+    HAPPEN_PLANNED,       /* a computation ends */
+    HAPPEN_CONNECT,       /* a try to connect */
+    HAPPEN_DISCONNECTED,  /* the host notices that a connection is no more */
+    HAPPEN_RESTART,       /* the supervisor starts a process that ended */
+    HAPPEN_APPENDED,      /* the external log: the answer to an append */
+    HAPPEN_FOLLOWED,      /* the external log: entries for who follows it */
+    HAPPEN_LOOKED,        /* the ensemble: a daemon has looked how it is */
+    HAPPEN_ASKED,         /* a request of an application reaches the daemon */
+    HAPPEN_TOLD,          /* a response reaches the application */
+    HAPPEN_LET_GO,        /* an application is done with what it was asked to release */
+    HAPPEN_ATTACH,        /* an application tries to attach, and sometimes checkpoints */
+    HAPPEN_GONE,          /* the daemon notices that a client is gone */
+    HAPPEN_READ,          /* or has read what it was sent */
+    HAPPEN_PROGRAM,       /* a program goes on */
+    HAPPEN_PROGRAM_TOLD,  /* bytes reach it, or the end of its connection: none */
+    HAPPEN_PROGRAM_BEGIN, /* one begins, or begins again */
 };
 
 struct happen {
@@ -65,6 +69,8 @@ struct machine {
     uint64_t life;
     double capacity; /* that its configuration says, 0: as the host graph has it */
     int stopped, suspended;
+    int64_t suspended_us, slept_us; /* by its clock: since when it sleeps; how long it has slept */
+    int64_t locked_us;              /* its last daemon has the lock of the lease page until then */
     int64_t ended_us, begun_us; /* when its last life ended, and this one began; 0: there was none before */
     struct sim_clock clock;
     uint64_t durable;     /* id */
@@ -189,7 +195,8 @@ struct cluster {
     struct lbm_views *views; /* NULL: each node has its own */
     struct model_log log;
     LBM_VEC(struct application) applications;
-    struct script *script; /* what they are to do with their guest; NULL: nothing */
+    struct programs *programs; /* that are run in place of applications; NULL: none */
+    struct script *script;     /* what they are to do with their guest; NULL: nothing */
     double (*load)(void *arg, uint32_t vertex, int64_t now_us); /* what applications report; NULL: nothing */
     void *load_arg;
     int loads_known;            /* they are not measured */
@@ -322,6 +329,23 @@ void application_disconnected(struct cluster *c, uint32_t host); /* the daemon i
 void applications_free(struct cluster *c);
 void application_asks(struct cluster *c, uint32_t application, Lbm__Request *request);
 void application_drops(struct cluster *c, uint32_t application, size_t k);
+
+/* sim/programs: applications that are the real library. */
+void programs_new(struct cluster *c);
+void programs_free(struct cluster *c);
+void program_begin(struct cluster *c, uint32_t host, const char *job);
+void programs_kill(struct cluster *c, uint32_t host);
+int programs_serve(const struct cluster *c, uint32_t host, const char *job);
+uint32_t programs_at(const struct cluster *c, uint32_t host); /* that run */
+/* The daemon is no more; the machine sleeps, and wakes up. */
+void programs_disconnected(struct cluster *c, uint32_t host);
+void programs_sleep(struct cluster *c, uint32_t host);
+void programs_continue(struct cluster *c, uint32_t host);
+/* Nonzero if the reply is for a program; if the daemon has cut off that client. */
+int programs_tell(struct cluster *c, uint32_t host, const struct lbm_effect *effect);
+int programs_have_cut(const struct cluster *c, uint64_t client);
+void happen_program(struct cluster *c, const struct happen *happen);
+void programs_write_page(struct cluster *c, uint32_t host, struct page page);
 
 /* refine.c: an application changes its guest. */
 void refine(struct cluster *c, uint32_t application);

@@ -281,6 +281,7 @@ cluster_restart(struct cluster *c, uint32_t host)
     recovered->lease_us = m->page.used == 0 ? 0 : m->page.deadline_us < end_us ? m->page.deadline_us : end_us;
     recovered->lease_term = m->page.term;
     recovered->lease_used = (uint32_t)m->page.used;
+    programs_write_page(c, host, (struct page){recovered->lease_us, m->page.term, m->page.used});
     struct lbm_event event = {.kind = LBM_EVENT_START};
     event.as.recovered = recovered;
     step(c, host, &event);
@@ -357,6 +358,7 @@ cluster_crash_with(struct cluster *c, uint32_t host, enum crash crash)
     cluster_kill_applications(c, host);
     m->suspended = 0;
     m->page = (struct page){0};
+    m->slept_us = 0;
     m->clock = (struct sim_clock){c->now_us, (int64_t)lbm_rng_below(&c->rng, 30000000), m->clock.ppm};
 }
 
@@ -394,6 +396,8 @@ cluster_suspend(struct cluster *c, uint32_t host)
 {
     trace(c, host, "suspend");
     c->machine[host].stopped = c->machine[host].suspended = 1;
+    c->machine[host].suspended_us = machine_now(c, host);
+    programs_sleep(c, host);
     wake_later(c, host);
 }
 
@@ -402,7 +406,9 @@ cluster_continue(struct cluster *c, uint32_t host)
 {
     struct machine *m = &c->machine[host];
     trace(c, host, "continue");
+    m->slept_us += m->suspended ? machine_now(c, host) - m->suspended_us : 0;
     m->stopped = m->suspended = 0;
+    programs_continue(c, host);
     for (size_t i = 0; i < m->held.n; i++) {
         m->held.at[i].was_held = 1;
         m->held.at[i].at_us = c->now_us - 1; /* before what happens now: connections keep order */

@@ -114,6 +114,7 @@ set_page(struct cluster *c, uint32_t host, struct page page)
         trace(c, host, "lease until %" PRId64 " ms of its clock, term %" PRIu64, page.deadline_us / 1000,
               page.term);
     m->page = page;
+    programs_write_page(c, host, page);
     if (lapsed)
         work_again(c, host);
 }

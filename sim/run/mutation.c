@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/mutants.h"
 #include "base/check.h"
 #include "node/mutants.h"
 #include "sim/run/runner.h"
@@ -22,6 +23,9 @@ static const struct {
 #define BUG_ROW(id, model, text) {#id, model, text},
     LBM_BUG_LIST(BUG_ROW)
 #undef BUG_ROW
+#define BUG_ROW(id, text) {#id, 0, text},
+        LBM_API_BUG_LIST(BUG_ROW)
+#undef BUG_ROW
 };
 
 enum { N_BUGS = sizeof bugs / sizeof *bugs, BLOCK = 128 };
@@ -30,7 +34,8 @@ void
 mutation_list(void)
 {
     for (size_t i = 1; i < N_BUGS; i++)
-        printf("%-28s %5d  %s\n", bugs[i].name, bugs[i].model, bugs[i].text);
+        printf("%-28s %5d  %s%s\n", bugs[i].name, bugs[i].model, bugs[i].text,
+               i >= LBM_BUG_COUNT ? " (with --programs)" : "");
 }
 
 const char *
@@ -40,7 +45,9 @@ mutation_name(int bug)
 }
 
 #ifdef LBM_BUGS
-enum lbm_bug lbm_bug; /* lib/node reads it */
+enum lbm_bug lbm_bug;         /* lib/node reads it */
+enum lbm_api_bug lbm_api_bug; /* and lib/api this one */
+uint64_t lbm_api_bugs_met;
 uint64_t lbm_bugs_met[LBM_BUG_WORDS];
 
 static const int can_plant = 1;
@@ -48,7 +55,9 @@ static const int can_plant = 1;
 void
 mutation_plant(int bug)
 {
-    lbm_bug = (enum lbm_bug)bug;
+    int is_of_library = bug >= LBM_BUG_COUNT;
+    lbm_bug = is_of_library ? LBM_BUG_NONE : (enum lbm_bug)bug;
+    lbm_api_bug = is_of_library ? (enum lbm_api_bug)(bug - LBM_BUG_COUNT + 1) : LBM_API_BUG_NONE;
 }
 #else
 static const int can_plant = 0;
@@ -78,7 +87,7 @@ mutation_read(const char *name, int *bug, struct lbm_diag *diag)
 
 struct trial {
     uint64_t first;
-    uint64_t met[BLOCK][LBM_BUG_WORDS]; /* by the run of first + i; 0: it fails anyway, or did not run */
+    uint64_t met[BLOCK][LBM_BUG_WORDS + 1]; /* by the run of first + i; 0: it fails anyway, or did not run */
     uint64_t list[BLOCK];
     struct run_result caught;
 };
@@ -104,13 +113,27 @@ take_failure(void *arg, const struct run_result *result)
     return 1;
 }
 
+static int
+is_met(const uint64_t *met, int bug)
+{
+    return bug < LBM_BUG_COUNT ? (int)(met[bug / 64] >> bug % 64 & 1)
+                               : (int)(met[LBM_BUG_WORDS] >> (bug - LBM_BUG_COUNT + 1) & 1);
+}
+
+/* All: those of the library in programs that use it, those of the node elsewhere. */
+static int
+is_wanted(const struct sim_options *o, int bug, int i)
+{
+    return bug == MUTATION_NONE ? (i >= LBM_BUG_COUNT) == (o->programs != CLUSTER_PROGRAMS_NONE) : bug == i;
+}
+
 /* Run those runs of the block that meet the mistake. Returns their number up to the one that fails. */
 static uint64_t
 try_bug(struct runner *runner, struct trial *trial, int bug)
 {
     uint64_t n = 0;
     for (uint64_t i = 0; i < BLOCK; i++)
-        if ((trial->met[i][bug / 64] >> bug % 64 & 1) != 0)
+        if (is_met(trial->met[i], bug))
             trial->list[n++] = trial->first + i;
     trial->caught = (struct run_result){0};
     runner->list = trial->list;
@@ -136,26 +159,29 @@ by_number(const void *a, const void *b)
 }
 
 static void
-print_end(const struct sim_options *o, uint64_t *taken, uint32_t found, const uint64_t *met, int bug)
+print_end(const struct sim_options *o, uint64_t *taken, uint32_t found, uint32_t wanted, const uint64_t *met,
+          int bug)
 {
     for (int i = 1; i < N_BUGS; i++)
-        if ((bug == MUTATION_NONE || bug == i) && taken[i] == 0)
+        if (is_wanted(o, bug, i) && taken[i] == 0)
             printf("%-28s %5d  not found in %" PRIu64 " seeds, of which %" PRIu64 " meet it\n", bugs[i].name,
                    bugs[i].model, o->seeds, met[i]);
     qsort(taken, N_BUGS, sizeof *taken, by_number);
     if (found != 0 && bug == MUTATION_NONE && !o->quiet)
-        printf("%" PRIu32 " of %d found; seeds until then: median %" PRIu64 ", most %" PRIu64 "\n", found,
-               N_BUGS - 1, taken[N_BUGS - 1 - found / 2], taken[N_BUGS - 1]);
+        printf("%" PRIu32 " of %" PRIu32 " found; seeds until then: median %" PRIu64 ", most %" PRIu64 "\n",
+               found, wanted, taken[N_BUGS - 1 - found / 2], taken[N_BUGS - 1]);
 }
 
 uint32_t
 mutation(const struct sim_options *o, const struct run_options *run, int bug)
 {
     uint64_t taken[N_BUGS] = {0}, met[N_BUGS] = {0}; /* seeds until it was found; runs that met it */
-    uint32_t wanted = bug == MUTATION_NONE ? N_BUGS - 1 : 1, found = 0;
+    uint32_t wanted = 0, found = 0;
     struct runner runner = {.options = *run, .jobs = o->jobs};
     struct trial *trial = lbm_alloc(1, sizeof *trial);
     runner.arg = trial;
+    for (int i = 1; i < N_BUGS; i++)
+        wanted += is_wanted(o, bug, i) != 0;
     if (!o->quiet)
         printf("%-28s %5s %6s %6s  found by\n", "mistake", "model", "seeds", "met");
     for (uint64_t done = 0; done < o->seeds && found < wanted; done += BLOCK) {
@@ -166,7 +192,7 @@ mutation(const struct sim_options *o, const struct run_options *run, int bug)
         runner.result = take_met;
         (void)run_seeds(&runner);
         for (int i = 1; i < N_BUGS; i++) {
-            if (taken[i] != 0 || (bug != MUTATION_NONE && bug != i))
+            if (taken[i] != 0 || !is_wanted(o, bug, i))
                 continue;
             met[i] += try_bug(&runner, trial, i);
             if (trial->caught.invariant[0] == '\0')
@@ -178,7 +204,7 @@ mutation(const struct sim_options *o, const struct run_options *run, int bug)
             fflush(stdout);
         }
     }
-    print_end(o, taken, found, met, bug);
+    print_end(o, taken, found, wanted, met, bug);
     free(trial);
     return wanted - found;
 }

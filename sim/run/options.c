@@ -15,6 +15,7 @@ enum {
     CLUSTER_SEED,
     CLUSTER_HOSTS,
     CLUSTER_COPIES,
+    CLUSTER_PROGRAMS,
     CLUSTER_FAULTS,
     CLUSTER_WITHOUT,
     CLUSTER_TRACE,
@@ -36,6 +37,8 @@ static const struct lbm_option options[] = {
         LBM_TEXT_OPTION("hosts", "LEAST..MOST", "number of hosts, mostly few", .fallback = "3..64"),
     [CLUSTER_COPIES] = LBM_INTEGER_OPTION("copies", "N", 1, LBM_COPIES_MAX,
                                           "copies of each record in every run; else two in some"),
+    [CLUSTER_PROGRAMS] = LBM_TEXT_OPTION(
+        "programs", "KIND", "programs of the library, `steps` or `send`, in place of models of applications"),
     [CLUSTER_FAULTS] = LBM_TEXT_OPTION(
         "faults", "LIST", "only these, separated by commas, or all but --faults=-THESE; `list` lists them"),
     [CLUSTER_WITHOUT] = LBM_TEXT_OPTION(
@@ -72,6 +75,19 @@ read_hosts(const char *text, struct sim_options *o, struct lbm_diag *diag)
     err = lbm_option_convert(&number, dots != NULL ? dots + 2 : least, "--hosts", &value, diag);
     o->hosts_most = (uint32_t)value.integer;
     return err;
+}
+
+static enum lbm_err
+read_programs(const char *text, struct sim_options *o, struct lbm_diag *diag)
+{
+    if (strcmp(text, "steps") == 0)
+        o->programs = CLUSTER_PROGRAMS_STEPS;
+    else if (strcmp(text, "send") == 0)
+        o->programs = CLUSTER_PROGRAMS_SEND;
+    else
+        return lbm_diag_set(diag, LBM_E_SYNTAX, "--programs", 0, "'%.60s' is no kind: give steps or send",
+                            text);
+    return LBM_OK;
 }
 
 /* Names; one with a minus is taken away. */
@@ -141,6 +157,8 @@ read_options(const struct lbm_cli *cli, struct sim_options *o, struct lbm_diag *
         return lbm_diag_set(diag, LBM_E_SYNTAX, o->json ? "--json" : "--time-limit", 0,
                             "not where mistakes are looked for: --seeds limits that, and it prints a table");
     enum lbm_err err = read_hosts(value[CLUSTER_HOSTS].text, o, diag);
+    if (err == LBM_OK && value[CLUSTER_PROGRAMS].given)
+        err = read_programs(value[CLUSTER_PROGRAMS].text, o, diag);
     if (err == LBM_OK && value[CLUSTER_FAULTS].given)
         err = read_faults(value[CLUSTER_FAULTS].text, o, diag);
     if (err == LBM_OK && value[CLUSTER_WITHOUT].given)

@@ -10,6 +10,7 @@ struct sim_options {
     int one; /* --seed: that seed alone */
     uint32_t hosts_least, hosts_most;
     uint32_t copies;   /* of each record in every run; 0: as drawn */
+    uint32_t programs; /* enum cluster_programs */
     uint64_t kinds;    /* bit per enum fault_kind */
     uint64_t left_out; /* bit per fault of a run */
     uint32_t jobs;

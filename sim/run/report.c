@@ -47,6 +47,8 @@ print_replay(FILE *out, const struct sim_options *options, const struct run_resu
     fprintf(out, " --hosts %" PRIu32 "..%" PRIu32, options->hosts_least, options->hosts_most);
     if (options->copies != 0)
         fprintf(out, " --copies %" PRIu32, options->copies);
+    if (options->programs != CLUSTER_PROGRAMS_NONE)
+        fprintf(out, " --programs %s", options->programs == CLUSTER_PROGRAMS_STEPS ? "steps" : "send");
     if (options->kinds != UINT64_MAX)
         print_kinds(out, options->kinds);
     print_list(out, " --without ", left_out);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/mutants.h"
 #include "base/check.h"
 #include "node/mutants.h"
 #include "sim/scenario/directed.h"
@@ -25,6 +26,9 @@ enum {
     SETTLE_US = 120000000,            /* until all jobs have settled */
     SETTLE_HOP_US = 8000000,          /* the same, for each hop that load may have to go */
     SETTLE_LINK_US = 4000000,         /* the same, for each link of the host that has most */
+    PROGRAMS_US = 400000000,          /* after the faults, until all programs have ended */
+    LOOK_US = 500000,                 /* between looks at that */
+    JOBS_US = 3000000,                /* for jobs that are submitted to reach the log */
     STILL_US = 5000000,               /* for what may come after all */
 };
 
@@ -327,6 +331,40 @@ settle_us(const struct run *s)
            SETTLE_LINK_US * (int64_t)links;
 }
 
+static int
+programs_are_done(struct cluster *cluster, void *arg)
+{
+    struct run *s = arg;
+    int64_t now_us = cluster_now(cluster);
+    if (now_us < s->looked_us + LOOK_US)
+        return 0;
+    s->looked_us = now_us;
+    uint8_t *absent = lbm_alloc(s->h.n, 1);
+    run_find_head(s);
+    run_run_applications(s, 1);
+    for (uint32_t p = 0; p < s->h.n; p++)
+        absent[p] = s->dead[p] || !run_is_active(s, p);
+    int done = now_us > s->over_us + JOBS_US && cluster_programs_are_done(cluster, absent);
+    free(absent);
+    return done;
+}
+
+/* P4: when faults stop, programs come to their end. */
+static void
+end_of_programs(struct run *s)
+{
+    char text[RUN_TEXT_MAX], what[RUN_TEXT_MAX - 100];
+    all_is_well_again(s);
+    s->over_us = cluster_now(s->cluster);
+    cluster_continue_programs(s->cluster);
+    if (!cluster_run(s->cluster, PROGRAMS_US, programs_are_done, s) && is_well(s)) {
+        cluster_tell_programs(s->cluster, what, sizeof what);
+        snprintf(text, sizeof text, "no end within %d s after the faults: %s", (int)(PROGRAMS_US / 1000000),
+                 what);
+        fails(s, "P4", text);
+    }
+}
+
 /* I8: when faults stop, every vertex is worked on within 30 s and the jobs settle. */
 void
 run_come_to_rest(struct run *s)
@@ -380,10 +418,13 @@ run_run(const struct run_options *options, struct run_result *result)
     }
     if (is_well(&s))
         run_faults(&s);
-    if (is_well(&s))
+    if (is_well(&s) && options->programs != CLUSTER_PROGRAMS_NONE)
+        end_of_programs(&s);
+    else if (is_well(&s))
         run_come_to_rest(&s);
     for (int i = 0; i < LBM_BUG_WORDS; i++)
         result->met[i] = LBM_BUGS_MET(i);
+    result->met[LBM_BUG_WORDS] = LBM_API_BUGS_MET;
     result->hash = cluster_hash(s.cluster);
     result->steps = cluster_steps(s.cluster);
     result->lasted_us = cluster_now(s.cluster);

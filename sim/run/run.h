@@ -13,6 +13,7 @@ struct run_options {
     uint64_t seed;
     uint32_t hosts_least, hosts_most;
     uint32_t copies;                           /* of each record; 0: as drawn */
+    enum cluster_programs programs;            /* in place of models of applications */
     uint64_t kinds;                            /* bit per enum fault_kind: may happen */
     uint64_t left_out;                         /* bit per fault of the run: does not happen */
     void (*line)(void *arg, const char *line); /* of the trace; NULL: no trace */
@@ -24,8 +25,9 @@ struct run_result {
     int64_t lasted_us; /* virtual */
     uint32_t n_faults; /* drawn, left out or not */
     uint32_t count[FAULT_COUNT];
-    uint64_t met[LBM_BUG_WORDS]; /* bit per enum lbm_bug: that mistake would have made a difference */
-    char invariant[4];           /* "": all was well */
+    uint64_t met[LBM_BUG_WORDS + 1]; /* bit per enum lbm_bug: that mistake would have made a difference; */
+                                     /* the last word: bit per enum lbm_api_bug */
+    char invariant[4];               /* "": all was well */
     char text[RUN_TEXT_MAX];
 };
 
@@ -48,12 +50,13 @@ struct run {
     int64_t no_fault_until_us; /* no fault begins before: a loss has yet to be seen by all */
     int has_etcd;              /* every host can run a member of an ensemble */
     int headless;              /* who ordered the control log is dead, or a promise is waited for of who is */
-    int64_t asked_us;          /* when a host was told to order it for no such reason; 0: never */
-    int64_t passed_over_us;    /* when an operator last looked whether a leader waits for the dead */
-    int64_t promoted_us;       /* when an operator last tried to */
-    int64_t taken_us;          /* when an operator last had a host take the log from a lost ensemble */
-    uint32_t taker;            /* that host; LBM_NONE: none */
-    uint32_t promoted;         /* and with whom; LBM_NONE: nobody */
+    int64_t over_us, looked_us;      /* when faults were over; when programs were last looked at */
+    int64_t asked_us;                /* when a host was told to order it for no such reason; 0: never */
+    int64_t passed_over_us;          /* when an operator last looked whether a leader waits for the dead */
+    int64_t promoted_us;             /* when an operator last tried to */
+    int64_t taken_us;                /* when an operator last had a host take the log from a lost ensemble */
+    uint32_t taker;                  /* that host; LBM_NONE: none */
+    uint32_t promoted;               /* and with whom; LBM_NONE: nobody */
     uint32_t victim, victims_backup; /* of a directed run */
     uint32_t other;                  /* somebody else; the same in all steps of a directed scenario */
     const struct directed_scenario *directed_scenario; /* its steps; NULL: none */

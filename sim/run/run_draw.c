@@ -16,6 +16,9 @@ enum {
     POLICY_STREAM = 77,
     COPIES_STREAM = 78,
     LARGE_STREAM = 79,
+    PROGRAMS_STREAM = 80,
+    PROGRAM_FAULTS = 8,         /* at most, */
+    PROGRAM_SPAN_US = 30000000, /* within this */
 };
 
 static void
@@ -75,7 +78,7 @@ draw_kinds(struct run *s)
 {
     uint64_t kinds = 0;
     uint32_t share = 1 + lbm_rng_below(&s->rng, 8); /* of eight: some seeds know few faults, some all */
-    for (uint32_t k = 0; k < FAULT_COUNT; k++)
+    for (uint32_t k = 0; k < FAULT_OF_PROGRAMS; k++)
         if ((k != FAULT_ENSEMBLE_LOST || s->has_etcd) && lbm_rng_below(&s->rng, 8) < share)
             kinds |= UINT64_C(1) << k;
     return kinds & s->options.kinds;
@@ -189,6 +192,26 @@ draw_large(struct run *s)
     s->cluster_options.large = lbm_rng_below(&rng, 3) == 0;
 }
 
+/* Programs of the library in place of models of applications; what happens to them comes on top. */
+static void
+draw_programs(struct run *s)
+{
+    struct lbm_rng rng;
+    s->cluster_options.programs = s->options.programs;
+    if (s->options.programs == CLUSTER_PROGRAMS_NONE)
+        return;
+    s->cluster_options.large = s->cluster_options.changes = 0;
+    lbm_rng_stream(&rng, s->options.seed, PROGRAMS_STREAM);
+    for (uint32_t n = lbm_rng_below(&rng, PROGRAM_FAULTS + 1); n > 0 && s->n_faults < RUN_FAULTS_MAX; n--) {
+        uint32_t kind = FAULT_OF_PROGRAMS + lbm_rng_below(&rng, FAULT_COUNT - FAULT_OF_PROGRAMS);
+        struct fault f = {.kind = (enum fault_kind)kind, .at_us = lbm_rng_below(&rng, PROGRAM_SPAN_US)};
+        f.lasts_us = lasts(&rng, &fault_rows[kind]);
+        f.a = (uint32_t)lbm_rng_next(&rng);
+        if ((s->options.kinds >> kind & 1) != 0)
+            s->fault[s->n_faults++] = f;
+    }
+}
+
 void
 run_draw(struct run *s)
 {
@@ -210,5 +233,6 @@ run_draw(struct run *s)
     if (!is_directed || s->options.copies != 0)
         draw_copies(s);
     draw_large(s);
+    draw_programs(s);
     s->result->n_faults = s->n_faults;
 }

@@ -40,6 +40,7 @@ run_options(const struct sim_options *o)
     return (struct run_options){.hosts_least = o->hosts_least,
                                 .hosts_most = o->hosts_most,
                                 .copies = o->copies,
+                                .programs = (enum cluster_programs)o->programs,
                                 .kinds = o->kinds,
                                 .left_out = o->left_out,
                                 .line = o->trace && o->one ? print_line : NULL,

@@ -31,7 +31,7 @@ threads:
 daemon:   base graph host space balance embed map file wire node pki store threads
 draw:     base space map
 client:   base graph host space balance embed map file trace import wire node pki api cli threads draw
-sim:      base graph host space balance embed map file trace import wire node cli
+sim:      base graph host space balance embed map file trace import wire node api cli
 papers:   base graph host space balance embed map file cli
 '
 

@@ -57,8 +57,9 @@ lbm_application_is_finished(const struct lbm_node *node, uint64_t job)
     return 0;
 }
 
-void
-lbm_application_place_tell(struct lbm_node *node, struct place *place)
+/* To one host, or to all (LBM_NONE). */
+static void
+tell(struct lbm_node *node, struct place *place, uint32_t host)
 {
     Lbm__Place body = LBM__PLACE__INIT;
     body.job = place->job;
@@ -76,9 +77,26 @@ lbm_application_place_tell(struct lbm_node *node, struct place *place)
     message.place = &body;
     for (size_t i = 0; i < node->view.members.n; i++) {
         const struct lbm_member *member = &node->view.members.at[i];
-        if (member->host != node->host && lbm_view_participates(member))
+        if (member->host != node->host && (host == LBM_NONE || host == member->host) &&
+            lbm_view_participates(member))
             lbm_core_send_lossy(node, member->host, &message);
     }
+}
+
+void
+lbm_application_place_tell(struct lbm_node *node, struct place *place)
+{
+    tell(node, place, LBM_NONE);
+}
+
+/* A program works there that has not heard that the job is done, and whoever said so may be gone. */
+static void
+tell_finished(struct lbm_node *node, uint64_t job, uint32_t host)
+{
+    const struct place *own = lbm_application_place(node, job, node->host);
+    struct place place = own != NULL ? *own : (struct place){.job = job, .host = node->host};
+    place.finished = 1;
+    tell(node, &place, host);
 }
 
 /* Tell the application of this host about one other place. */
@@ -204,6 +222,8 @@ lbm_application_on_place(struct lbm_node *node, const Lbm__Peer *message)
         tell_gone(node, place);
     if (set_place(place, body->present != 0, place->finished || body->finished, &body->note))
         changed(node, place);
+    if (body->present && !body->finished && lbm_application_is_finished(node, body->job))
+        tell_finished(node, body->job, message->src);
 }
 
 void

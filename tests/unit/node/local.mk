@@ -154,7 +154,7 @@ tests_unit_node_test_ghosts_SOURCES = tests/unit/node/test_ghosts.c tests/unit/n
 tests_unit_node_test_ghosts_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
 tests_unit_node_test_ghosts_LDADD = $(tests_unit_node_test_node_LDADD)
 tests_unit_node_test_node_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS) $(PROTOBUF_CFLAGS)
-tests_unit_node_test_node_LDADD = sim/libsim.a $(node_libs) $(CMOCKA_LIBS)
+tests_unit_node_test_node_LDADD = sim/libsim.a sim/libapi.a $(node_libs) $(CMOCKA_LIBS)
 $(tests_unit_node_test_view_OBJECTS) $(tests_unit_node_test_view_sites_OBJECTS) \
 	$(tests_unit_node_test_view_snapshot_OBJECTS) $(tests_unit_node_test_shard_OBJECTS) \
 	$(tests_unit_node_test_node_swarm_OBJECTS) $(tests_unit_node_test_handoff_OBJECTS) \

@@ -285,6 +285,26 @@ that_a_job_is_done_stays(void **state)
 }
 
 static void
+who_has_not_heard_that_a_job_is_done_is_told(void **state)
+{
+    struct scene *scene = *state;
+    hear_place(scene, JOB, 1, 0, "b");
+    expect(scene, "");
+    hear_place(scene, JOB, 0, 1, "b"); /* a program that ends */
+    hear_place(scene, JOB, 0, 0, "b"); /* begun again, and knows nothing */
+    expect(scene, "");
+    hear_place(scene, JOB, 1, 0, "c");
+    expect(scene, "to 1: down, done \"\"; ");
+    attach(scene, CLIENT);
+    publish(scene, CLIENT, "a", 0);
+    lbm_buf_free(&scene->told);
+    hear_place(scene, JOB, 1, 0, "c");
+    expect(scene, "to 1: up, done \"a\"; ");
+    hear_place(scene, JOB, 1, 1, "c");
+    expect(scene, "");
+}
+
+static void
 posts_go_between_programs_of_one_job(void **state)
 {
     struct scene *scene = *state;
@@ -339,6 +359,7 @@ main(void)
         ALONE(others_are_heard_of_by_who_has_published),
         ALONE(who_is_not_heard_is_down),
         ALONE(that_a_job_is_done_stays),
+        ALONE(who_has_not_heard_that_a_job_is_done_is_told),
         ALONE(posts_go_between_programs_of_one_job),
         ALONE(what_is_not_read_is_lost_beyond_a_bound),
     };
