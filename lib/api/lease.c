@@ -59,7 +59,7 @@ lbm_api_lease_look(struct lbmap *map)
     struct lbm_service *s = map->service;
     struct lbm_lease_page lease;
     uint64_t sequence = lbm_lease_page_sequence(s->page.mapping);
-    int64_t coarse_us = lbm_page_coarse_us();
+    int64_t coarse_us = lbm_page_coarse_us(), wall_us = lbm_page_coarse_wall_us();
     s->fresh_us = 0;
     enum lbm_err err = lbm_lease_page_get(s->page.mapping, &lease);
     if (err == LBM_E_BUSY)
@@ -75,20 +75,23 @@ lbm_api_lease_look(struct lbmap *map)
         return LBMAP_STOP;
     if (standing != STANDING_GOOD)
         return LBMAP_STOP;
-    s->fresh_us = coarse_us + (left_us - TICK_US < FRESH_US ? left_us - TICK_US : FRESH_US);
+    int64_t holds_us = left_us - TICK_US < FRESH_US ? left_us - TICK_US : FRESH_US;
+    s->fresh_us = coarse_us + holds_us;
+    s->fresh_wall_us = wall_us + holds_us;
     s->fresh_sequence = sequence;
     return LBMAP_WORK;
 }
 
-/* Called before every step, so it asks the system for nothing but a clock, which it has in memory, and looks
- * closely every FRESH_US. */
+/* Called before every step, so it asks the system for nothing but clocks, which it has in memory, and looks
+ * closely every FRESH_US, and after the machine has slept. */
 enum lbmap_lease
 lbmap_lease_valid(struct lbmap *map)
 {
     struct lbm_service *s = map->service;
     if (s == NULL || s->lost)
         return LBMAP_LOST;
-    if (s->fresh_us != 0 && lbm_page_coarse_us() < s->fresh_us && map->fd >= 0 &&
+    if (s->fresh_us != 0 && lbm_page_coarse_us() < s->fresh_us &&
+        lbm_page_coarse_wall_us() < s->fresh_wall_us && map->fd >= 0 &&
         lbm_lease_page_sequence(s->page.mapping) == s->fresh_sequence)
         return LBMAP_WORK;
     return lbm_api_lease_look(map);

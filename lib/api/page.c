@@ -49,18 +49,28 @@ lbm_page_is_written(const struct lbm_page *page)
     return fcntl(page->fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
+static int64_t
+clock_us(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
 int64_t
 lbm_page_now_us(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+    return clock_us(CLOCK_BOOTTIME);
 }
 
 int64_t
 lbm_page_coarse_us(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+    return clock_us(CLOCK_MONOTONIC_COARSE);
+}
+
+int64_t
+lbm_page_coarse_wall_us(void)
+{
+    return clock_us(CLOCK_REALTIME_COARSE);
 }

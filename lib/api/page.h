@@ -23,7 +23,10 @@ void lbm_page_close(struct lbm_page *page);
 /* Nonzero if the daemon that writes the page lives. */
 int lbm_page_is_written(const struct lbm_page *page);
 
-int64_t lbm_page_now_us(void);    /* CLOCK_BOOTTIME, the clock of its deadline */
-int64_t lbm_page_coarse_us(void); /* CLOCK_MONOTONIC_COARSE: cheap, late by 10 ms at most */
+int64_t lbm_page_now_us(void); /* CLOCK_BOOTTIME, the clock of its deadline */
+/* Cheap, late by 10 ms at most: a clock that stands still while the machine sleeps, and one that does not,
+ * but that somebody may set. */
+int64_t lbm_page_coarse_us(void);      /* CLOCK_MONOTONIC_COARSE */
+int64_t lbm_page_coarse_wall_us(void); /* CLOCK_REALTIME_COARSE */
 
 #endif

@@ -106,6 +106,12 @@ lbm_page_coarse_us(void)
 }
 
 int64_t
+lbm_page_coarse_wall_us(void)
+{
+    return lbm_page_now_us() / COARSE_US * COARSE_US;
+}
+
+int64_t
 lbm_system_now_ms(void)
 {
     return monotonic_us() / 1000;

@@ -434,7 +434,7 @@ look_at_tree(struct lbm_node *node, struct job *job)
 }
 
 /* If other hosts take part than before, all begin again with those: whoever sees it first begins another lap,
- * and the others join in once they have seen it, too. */
+ * and the others join in once they have seen it, too. After the last lap nobody begins again. */
 static void
 look_at_hosts(struct lbm_node *node, struct job *job)
 {
@@ -451,6 +451,8 @@ look_at_hosts(struct lbm_node *node, struct job *job)
         lap = (any > own ? any : own) + 1;
     if (d->stage != 0 && lap > own && lap < LAPS)
         begin_lap(node, job, lap);
+    else if (d->stage != 0 && lap >= LAPS && !is_over(d)) /* what is left is for rounds of pairs */
+        go_to(node, job, d->stage - place_of(d->stage) + STAGE_OVER);
 }
 
 void
