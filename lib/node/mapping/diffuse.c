@@ -33,7 +33,7 @@ enum {
     STAGE_MEND = 14,   /* of a lap that begins with records where labels have had them */
     STAGE_LAST = sizeof stages / sizeof *stages - 1,
     STAGE_OVER,
-    LAPS = LBM_STAGE_REMAP / LBM_STAGE_LAP
+    LAST_LAP = LBM_STAGE_REMAP / LBM_STAGE_LAP - 1 /* has no stages but its end */
 };
 _Static_assert((int)STAGE_OVER < (int)LBM_STAGE_LAP, "a lap has numbers for all stages, and for its end");
 enum {
@@ -408,6 +408,19 @@ begin_lap(struct lbm_node *node, struct job *job, uint32_t lap)
     go_to(node, job, lap * LBM_STAGE_LAP + STAGE_REST);
 }
 
+/* Hosts came and went too often: nobody begins again, and rounds of pairs do what is left. Who comes is told.
+ */
+static void
+give_up(struct lbm_node *node, struct job *job, int is_changed)
+{
+    struct diffuse *d = &job->diffuse;
+    const uint32_t end = LAST_LAP * LBM_STAGE_LAP + STAGE_OVER;
+    if (d->stage < end)
+        go_to(node, job, end);
+    else if (is_changed)
+        d->is_told = 0;
+}
+
 /* In a large cluster, or one that was: if other hosts take part than before, the stage begins again. */
 static void
 look_at_tree(struct lbm_node *node, struct job *job)
@@ -434,7 +447,7 @@ look_at_tree(struct lbm_node *node, struct job *job)
 }
 
 /* If other hosts take part than before, all begin again with those: whoever sees it first begins another lap,
- * and the others join in once they have seen it, too. After the last lap nobody begins again. */
+ * and the others join in once they have seen it, too. */
 static void
 look_at_hosts(struct lbm_node *node, struct job *job)
 {
@@ -449,10 +462,12 @@ look_at_hosts(struct lbm_node *node, struct job *job)
     uint32_t lap = lbm_mapping_sums_lap(d, d->hosts), any = lbm_mapping_sums_lap(d, 0);
     if (before != 0 && before != d->hosts && d->stage != 0 && (lap <= own || lap < any))
         lap = (any > own ? any : own) + 1;
-    if (d->stage != 0 && lap > own && lap < LAPS)
+    if (d->stage == 0 || d->stage >= LBM_STAGE_REMAP)
+        return;
+    if (lap >= LAST_LAP || any >= LAST_LAP)
+        give_up(node, job, before != d->hosts);
+    else if (lap > own)
         begin_lap(node, job, lap);
-    else if (d->stage != 0 && lap >= LAPS && !is_over(d)) /* what is left is for rounds of pairs */
-        go_to(node, job, d->stage - place_of(d->stage) + STAGE_OVER);
 }
 
 void
