@@ -45,6 +45,7 @@ check_words() {
     documents "$1" | while read -r document; do
         grep -nE "$unfinished" "$1/$document" | sed "s|^|$document: unfinished: |"
         grep -nE "$local_paths" "$1/$document" | sed "s|^|$document: path of one machine: |"
+        grep -nE '^(<{7}|>{7}) ' "$1/$document" | sed "s|^|$document: half a merge: |"
     done
 }
 
