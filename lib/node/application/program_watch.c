@@ -3,6 +3,7 @@
  * to the client that asked for it: it ends when all programs are over, or when that client is gone. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "node/application/application.h"
@@ -11,7 +12,10 @@
 #include "node/local/local.h"
 #include "node/membership/membership.h"
 
-enum { OUTPUT_UNREAD_MAX = 8 << 20 }; /* bytes that a client may leave unread; what comes beyond is lost */
+enum {
+    OUTPUT_UNREAD_MAX = 8 << 20, /* bytes that a client may leave unread; what comes beyond is lost */
+    EARLY_MAX = 256 << 10, /* of runs that nobody watches yet: a client asks for a run, then watches it */
+};
 
 static void
 reply(struct lbm_node *node, const struct run_watch *watch, uint32_t host, Lbm__RunReply *reply, int is_last)
@@ -38,6 +42,52 @@ tell_state(struct lbm_node *node, const struct run_watch *watch, const struct pl
     reply(node, watch, place->host, &state, 0);
 }
 
+/* ---- before a client watches --------------------------------------------------------------------------- */
+
+static void
+keep_early(struct lbm_node *node, const struct early_output *came, const uint8_t *bytes)
+{
+    struct early_output early = *came;
+    size_t kept = 0, all = 0;
+    for (size_t i = 0; i < node->early_output.n; i++) {
+        struct early_output *old = &node->early_output.at[i];
+        if (node->now_us - old->came_us > RUN_UNWATCHED_US) {
+            free(old->bytes);
+            continue;
+        }
+        all += old->len;
+        node->early_output.at[kept++] = *old;
+    }
+    node->early_output.n = kept;
+    if (all + early.len > EARLY_MAX || early.len == 0)
+        return; /* the client is told how much is lost */
+    early.bytes = lbm_copy(bytes, early.len, 1);
+    if (early.bytes == NULL || lbm_vec_push(&node->early_output, early) != LBM_OK) {
+        free(early.bytes);
+        lbm_core_fail(node, LBM_E_NOMEM);
+    }
+}
+
+/* Tell the client that watches a run now what has come of it, in order. */
+static void
+tell_early(struct lbm_node *node, const struct run_watch *watch)
+{
+    size_t kept = 0, n = node->early_output.n;
+    for (size_t i = 0; i < n; i++) {
+        struct early_output early = node->early_output.at[i];
+        if (early.job != watch->job || early.run != watch->run) {
+            node->early_output.at[kept++] = early;
+            continue;
+        }
+        lbm_application_watch_output(node, early.job, early.run, early.host, early.at, early.bytes,
+                                     early.len);
+        free(early.bytes);
+    }
+    node->early_output.n = kept;
+}
+
+/* ---- watching ------------------------------------------------------------------------------------------ */
+
 void
 lbm_application_watch(struct lbm_node *node, uint64_t client, uint64_t request,
                       const struct lbm_job_entry *entry)
@@ -61,6 +111,7 @@ lbm_application_watch(struct lbm_node *node, uint64_t client, uint64_t request,
     for (size_t i = 0; i < node->places.n; i++)
         if (node->places.at[i].job == watch.job && node->places.at[i].run == watch.run)
             tell_state(node, &watch, &node->places.at[i]);
+    tell_early(node, &watch);
 }
 
 void
@@ -76,9 +127,13 @@ lbm_application_watch_output(struct lbm_node *node, uint64_t job, uint64_t run, 
                              const uint8_t *bytes, size_t len)
 {
     struct place *place = lbm_application_place(node, job, host);
+    int is_watched = 0;
     for (size_t i = 0; i < node->watches.n; i++) {
         struct run_watch *watch = &node->watches.at[i];
-        if (watch->job != job || watch->run != run || watch->unread > OUTPUT_UNREAD_MAX)
+        if (watch->job != job || watch->run != run)
+            continue;
+        is_watched = 1;
+        if (watch->unread > OUTPUT_UNREAD_MAX)
             continue;
         Lbm__RunReply output = LBM__RUN_REPLY__INIT;
         output.data = (ProtobufCBinaryData){len, (uint8_t *)(uintptr_t)bytes}; /* packed, not changed */
@@ -87,6 +142,11 @@ lbm_application_watch_output(struct lbm_node *node, uint64_t job, uint64_t run, 
         reply(node, watch, host, &output, 0);
         if (place != NULL && place->run == run)
             place->output = at + len;
+    }
+    if (!is_watched) {
+        const struct early_output early = {
+            .job = job, .run = run, .at = at, .host = host, .came_us = node->now_us, .len = len};
+        keep_early(node, &early, bytes);
     }
 }
 

@@ -204,6 +204,15 @@ struct run_watch {
     int64_t over_us; /* no program runs, or is to: since then; 0: one does */
 };
 
+/* What a program has written before a client watches its run. */
+struct early_output {
+    uint64_t job, run, at;
+    uint32_t host;
+    int64_t came_us;
+    uint8_t *bytes;
+    size_t len;
+};
+
 /* What others leave of the processors. */
 struct measured {
     double left;      /* smoothed, in (0, 1]; 0: not measured */
@@ -507,6 +516,7 @@ struct lbm_node {
     int64_t places_us; /* when to tell this host's again, and look who is lost */
     LBM_VEC(struct program) programs;
     LBM_VEC(struct run_watch) watches;
+    LBM_VEC(struct early_output) early_output;
     uint64_t program_id;  /* of the last start */
     int64_t unwatched_us; /* since when a run of this host is watched by nobody; 0: none is */
     enum lbm_programs programs_run;

@@ -154,6 +154,9 @@ lbm_node_free(struct lbm_node *node)
     lbm_vec_free(&node->places);
     lbm_vec_free(&node->programs);
     lbm_vec_free(&node->watches);
+    for (size_t i = 0; i < node->early_output.n; i++)
+        free(node->early_output.at[i].bytes);
+    lbm_vec_free(&node->early_output);
     lbm_vec_free(&node->id_waits);
     lbm_vec_free(&node->edge_answers);
     lbm_vec_free(&node->evictions);
