@@ -15,11 +15,10 @@ seeds=${SEEDS:-500}
 # of one that came back; a host that lost its disk, and the host that it was told to ask; a host that lost its disk, and is
 # answered about offers that its disk held, before its backup reaches it; a host that runs out of memory while it
 # anneals labels; hosts in two stages of a mapping, of which one has told nothing of its own; a member that claims entries
-# of the control log, and does not answer when it is asked for them; hosts that defer what does not concern them, and so
-# do not know of one that waits for their pings; the last entry that a host orders, lost with its disk; the same, stored so
-# slowly that its proposal ends before.
+# of the control log, and does not answer when it is asked for them; the last entry that a host orders, lost with its
+# disk; the same, stored so slowly that its proposal ends before.
 for seed in 980005347 980005809 995006276 995007299 1100016893 997000983 1910000563 \
-    1930002509 2020002418 2203300123 2302800413 2000000126 2000000907 2000001712 3210019891 4000000689 4000007388; do
+    1930002509 2020002418 2203300123 2302800413 2000000126 2000000907 2000001712 4000000689 4000007388; do
     "$sim" cluster --seed $seed --hosts 3..64 -q || fail "seed $seed violates something"
 done
 "$sim" cluster --seeds 8 -q --hashes "$scratch/first" || fail "--hashes"
