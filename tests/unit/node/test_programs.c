@@ -347,6 +347,42 @@ output_goes_to_the_client_and_what_is_lost_is_told(void **state)
     expect(scene, "6: host 1 writes \"there\" after 0 lost; ");
 }
 
+/* A client asks for a run, and then to be told of it. */
+static void
+what_is_written_before_a_client_watches_is_kept(void **state)
+{
+    struct scene *scene = *state;
+    log_says(scene, 2);
+    expect(scene, "start prog in /work as 0; RUNS; ");
+    writes(scene, "one");
+    writes(scene, "two");
+    expect(scene, "");
+    request(scene, WATCHER, OWNER, LBM__RUN_ACTION__RUN_WATCH);
+    expect(scene, "6: host 0 writes \"one\" after 0 lost; 6: host 0 writes \"two\" after 0 lost; ");
+    writes(scene, "three");
+    expect(scene, "6: host 0 writes \"three\" after 0 lost; ");
+}
+
+/* Of that 256 KiB. */
+static void
+what_is_beyond_is_told_to_be_lost(void **state)
+{
+    struct scene *scene = *state;
+    char text[LBM_OUTPUT_BYTES_MAX + 1];
+    memset(text, 'x', LBM_OUTPUT_BYTES_MAX);
+    text[LBM_OUTPUT_BYTES_MAX] = '\0';
+    log_says(scene, 2);
+    expect(scene, "start prog in /work as 0; RUNS; ");
+    for (int i = 0; i < (256 << 10) / LBM_OUTPUT_BYTES_MAX; i++)
+        writes(scene, text);
+    writes(scene, "gone");
+    request(scene, WATCHER, OWNER, LBM__RUN_ACTION__RUN_WATCH);
+    assert_true(scene->told.len > 256 << 10);
+    forget(scene);
+    writes(scene, "y");
+    expect(scene, "6: host 0 writes \"y\" after 4 lost; ");
+}
+
 /* That many proposals that no program is run any more wait for the log. */
 static size_t
 proposed_ends(const struct scene *scene)
@@ -469,6 +505,8 @@ main(void)
         ON_SCENE(a_client_that_does_not_read_loses_output),
         ON_SCENE(one_that_cannot_be_executed_is_given_up_at_once),
         ON_SCENE(output_goes_to_the_client_and_what_is_lost_is_told),
+        ON_SCENE(what_is_written_before_a_client_watches_is_kept),
+        ON_SCENE(what_is_beyond_is_told_to_be_lost),
         ON_SCENE(a_run_ends_on_request_and_when_nobody_watches),
         ON_SCENE(nobody_but_the_owner_runs_and_a_host_may_refuse),
         ON_SCENE(a_host_without_a_program_gives_its_vertices_away),
