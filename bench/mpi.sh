@@ -3,12 +3,12 @@
 # by lbctl mpirun, by round robin, and by Scotch's gmap. The hosts are network namespaces of this machine, which the
 # bench makes and which end with it; so it runs as root.
 #   bench/mpi.sh [-r ROUNDS] [-m MBIT] [-b "ROWS COLUMNS SIDE FIELDS STEPS"] [BUILD_DIRECTORY]
-# ROUNDS (5) runs of each in turn; MBIT (100) a second of each link; 2 x 8 blocks unless told, 128 KiB a side.
+# ROUNDS (5) runs of each in turn; MBIT (100) a second of each link; 5 x 5 blocks unless told, 128 KiB a side.
 # The last lines have the median of each, and its share of round robin's. Ranks that wait keep a processor busy: on a
 # machine with fewer processors than ranks the time of a step is theirs more than that of the links.
 set -eu
 . "$(dirname "$0")/lib.sh"
-rounds=5 mbit=100 blocks='2 8 8 2048 20'
+rounds=5 mbit=100 blocks='5 5 8 2048 20'
 while getopts r:m:b: option; do
     case $option in
         r) rounds=$OPTARG ;;
