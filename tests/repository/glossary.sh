@@ -11,7 +11,8 @@ plain='
 accept ack acked activate active add admin again agreed alive all allotted alone answer answered any append
 application applied apply arrived ask attach await batch begin behind bootstrap broken budget build but cache came cap
 chain changed charge check choice choose cluster compact compare confirm connected content continue cool cooled copy core
-count covered created deadline deaf decide decided decision deferred deleted departed departure derive dial disk dispatch done draw
+count covered created deadline deaf decide decided decision deferred deleted departed departure derive dial disk
+dispatch done draw
 drawn
 diffuse drift drop due early effect emit end engine enter entries entry error event evict evicted eviction excess exhausted explain external fail fetch
 fill fin find finish finished fit flush fn follow for force forget free from gain gather give given gone granular ha halve halved
