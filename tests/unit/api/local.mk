@@ -8,8 +8,9 @@ tests_unit_api_test_api_SOURCES = tests/unit/api/test_api.c
 tests_unit_api_test_api_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS) $(PROTOBUF_CFLAGS)
 tests_unit_api_test_api_LDADD = liblbmap.la lib/wire/libwire.a lib/wire/libpb.a lib/base/libbase.a \
 	$(PROTOBUF_LIBS) $(CMOCKA_LIBS)
-tests_unit_api_test_serve_SOURCES = tests/unit/api/test_serve.c tests/unit/api/fake_daemon.c \
+unit_api_scene = tests/unit/api/scene.c tests/unit/api/scene.h tests/unit/api/fake_daemon.c \
 	tests/unit/api/fake_daemon.h daemon/lease_page.c
+tests_unit_api_test_serve_SOURCES = tests/unit/api/test_serve.c $(unit_api_scene)
 tests_unit_api_test_serve_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS) $(PROTOBUF_CFLAGS) -pthread
 tests_unit_api_test_serve_LDADD = $(tests_unit_api_test_api_LDADD)
 tests_unit_api_test_lease_page_SOURCES = tests/unit/api/test_lease_page.c daemon/lease_page.c
@@ -18,12 +19,10 @@ tests_unit_api_test_lease_page_LDADD = lib/wire/libwire.a lib/base/libbase.a $(C
 tests_unit_api_test_sketch_SOURCES = tests/unit/api/test_sketch.c lib/api/sketch.c lib/api/sketch.h
 tests_unit_api_test_sketch_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_api_test_sketch_LDADD = $(CMOCKA_LIBS) -lm
-tests_unit_api_test_send_SOURCES = tests/unit/api/test_send.c tests/unit/api/fake_daemon.c \
-	tests/unit/api/fake_daemon.h daemon/lease_page.c
+tests_unit_api_test_send_SOURCES = tests/unit/api/test_send.c $(unit_api_scene)
 tests_unit_api_test_send_CFLAGS = $(tests_unit_api_test_serve_CFLAGS)
 tests_unit_api_test_send_LDADD = $(tests_unit_api_test_api_LDADD)
-tests_unit_api_test_checkpoint_SOURCES = tests/unit/api/test_checkpoint.c tests/unit/api/fake_daemon.c \
-	tests/unit/api/fake_daemon.h daemon/lease_page.c
+tests_unit_api_test_checkpoint_SOURCES = tests/unit/api/test_checkpoint.c $(unit_api_scene)
 tests_unit_api_test_checkpoint_CFLAGS = $(tests_unit_api_test_serve_CFLAGS)
 tests_unit_api_test_checkpoint_LDADD = $(tests_unit_api_test_api_LDADD)
 tests_unit_api_test_steps_SOURCES = tests/unit/api/test_steps.c

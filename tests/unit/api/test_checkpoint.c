@@ -17,51 +17,12 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "lbmap.h"
-#include "tests/unit/api/fake_daemon.h"
+#include "tests/unit/api/scene.h"
 #include "wire/lease_page.h"
 
-enum { TIMEOUT_MS = 10000, SECOND = 1000000, LARGE = 40 * LBM_BLOB_PIECE_MAX + 7 };
-
-struct scene {
-    struct daemon daemon;
-    struct lbmap *map;
-    struct lbm_buf told;
-};
+enum { SECOND = 1000000, LARGE = 40 * LBM_BLOB_PIECE_MAX + 7 };
 
 static char large[LARGE];
-
-static void
-on_acquire(void *context, uint32_t vertex, uint64_t token, const struct lbmap_payload *payload)
-{
-    struct scene *scene = context;
-    lbm_buf_printf(&scene->told, "acquire %u %d \"%.*s\"; ", vertex, (int)token, (int)payload->len,
-                   (const char *)payload->bytes);
-}
-
-static void
-on_release(void *context, uint32_t vertex, uint64_t token, struct lbmap_payload *payload)
-{
-    struct scene *scene = context;
-    lbm_buf_printf(&scene->told, "release %u %d; ", vertex, (int)token);
-    *payload = (struct lbmap_payload){"last", 4};
-}
-
-static void
-on_revoked(void *context, uint32_t vertex, uint64_t token)
-{
-    struct scene *scene = context;
-    lbm_buf_printf(&scene->told, "revoked %u %d; ", vertex, (int)token);
-}
-
-static void
-expect_told(struct scene *scene, const char *what)
-{
-    int64_t end_us = daemon_now_us() + TIMEOUT_MS * 1000;
-    while ((scene->told.at == NULL || strlen(scene->told.at) < strlen(what)) && daemon_now_us() < end_us)
-        assert_int_equal(lbmap_dispatch(scene->map, 20), LBMAP_OK);
-    assert_string_equal(scene->told.at != NULL ? scene->told.at : "", what);
-    lbm_buf_free(&scene->told);
-}
 
 /* It holds vertices 7 and 8. */
 static int
@@ -71,9 +32,10 @@ set_up(void **state)
     struct daemon *daemon = &scene->daemon;
     const struct lbmap_callbacks callbacks = {.size = sizeof callbacks,
                                               .context = scene,
-                                              .acquire = on_acquire,
-                                              .release = on_release,
-                                              .revoked = on_revoked};
+                                              .acquire = scene_on_acquire,
+                                              .release = scene_on_release,
+                                              .revoked = scene_on_revoked};
+    scene->returned = (struct lbmap_payload){"last", 4};
     pthread_mutex_init(&daemon->lock, NULL);
     snprintf(daemon->directory, sizeof daemon->directory, "%s", "/tmp/lbmap-test-checkpoint-XXXXXX");
     assert_non_null(mkdtemp(daemon->directory));
@@ -86,7 +48,7 @@ set_up(void **state)
     assert_int_equal(lbmap_serve(scene->map, &callbacks), LBMAP_OK);
     daemon_push_acquire(daemon, 1, 7, 5, "");
     daemon_push_acquire(daemon, 1, 8, 5, "");
-    expect_told(scene, "acquire 7 5 \"\"; acquire 8 5 \"\"; ");
+    scene_expect_told(scene, "acquire 7 5 \"\"; acquire 8 5 \"\"; ");
     for (size_t i = 0; i < LARGE; i++)
         large[i] = (char)(i * 31 >> 3);
     *state = scene;
@@ -245,7 +207,7 @@ a_vertex_that_is_released_meanwhile_is_no_part_of_it(void **state)
     assert_int_equal(lbmap_checkpoint_start(scene->map, kept, 2), LBMAP_OK);
     while (scene->told.at == NULL)
         assert_int_equal(lbmap_dispatch(scene->map, 0), LBMAP_OK);
-    expect_told(scene, "release 7 5; ");
+    scene_expect_told(scene, "release 7 5; ");
     assert_int_equal(end_of_it(scene, 1), LBMAP_OK);
     assert_string_equal(scene->daemon.released[0].payload, "last");
     for (size_t i = 0; i < scene->daemon.n_kept; i++)
@@ -263,7 +225,7 @@ a_vertex_that_comes_back_is_no_part_of_it(void **state)
     lbm_lease_file_write(scene->daemon.page, daemon_now_us() + 60 * SECOND, 2, 2);
     daemon_push_acquire(&scene->daemon, 2, 7, 5, "old");
     assert_int_equal(lbmap_report_load(scene->map, &load, 1), LBMAP_OK); /* it has come */
-    expect_told(scene, "revoked 8 5; revoked 7 5; acquire 7 5 \"old\"; ");
+    scene_expect_told(scene, "revoked 8 5; revoked 7 5; acquire 7 5 \"old\"; ");
     assert_int_equal(end_of_it(scene, 1), LBMAP_OK);
     assert_int_equal(scene->daemon.n_kept, 0);
 }

@@ -18,42 +18,12 @@
 #include "api/letters_rows.h"
 #include "api/steps_bytes.h"
 #include "base/limits.h"
-#include "tests/unit/api/fake_daemon.h"
+#include "tests/unit/api/scene.h"
 #include "wire/lease_page.h"
 
-enum { TIMEOUT_MS = 10000, SECOND = 1000000, PEER = 9 };
+enum { SECOND = 1000000, PEER = 9 };
 
 static const char magic[16] = "lbmap letters 1";
-
-struct scene {
-    struct daemon daemon;
-    struct lbmap *map;
-    struct lbm_buf told;
-    int answers; /* deliver sends a message back */
-};
-
-static void
-on_acquire(void *context, uint32_t vertex, uint64_t token, const struct lbmap_payload *payload)
-{
-    struct scene *scene = context;
-    lbm_buf_printf(&scene->told, "acquire %u %d \"%.*s\"; ", vertex, (int)token, (int)payload->len,
-                   (const char *)payload->bytes);
-}
-
-static void
-on_release(void *context, uint32_t vertex, uint64_t token, struct lbmap_payload *payload)
-{
-    struct scene *scene = context;
-    lbm_buf_printf(&scene->told, "release %u %d; ", vertex, (int)token);
-    *payload = (struct lbmap_payload){"state", 5};
-}
-
-static void
-on_revoked(void *context, uint32_t vertex, uint64_t token)
-{
-    struct scene *scene = context;
-    lbm_buf_printf(&scene->told, "revoked %u %d; ", vertex, (int)token);
-}
 
 static void
 on_deliver(void *context, uint32_t to, uint32_t from, uint32_t tag, const void *bytes, size_t n)
@@ -72,16 +42,6 @@ on_vertex_moved(void *context, uint32_t vertex, uint32_t host)
 {
     struct scene *scene = context;
     lbm_buf_printf(&scene->told, "moved %u %u; ", vertex, host);
-}
-
-static void
-expect_told(struct scene *scene, const char *what)
-{
-    int64_t end_us = daemon_now_us() + TIMEOUT_MS * 1000;
-    while ((scene->told.at == NULL || strlen(scene->told.at) < strlen(what)) && daemon_now_us() < end_us)
-        assert_int_equal(lbmap_dispatch(scene->map, 20), LBMAP_OK);
-    assert_string_equal(scene->told.at != NULL ? scene->told.at : "", what);
-    lbm_buf_free(&scene->told);
 }
 
 static void
@@ -215,9 +175,9 @@ serve(struct scene *scene, int send_kept)
 {
     const struct lbmap_callbacks callbacks = {.size = sizeof(struct lbmap_callbacks),
                                               .context = scene,
-                                              .acquire = on_acquire,
-                                              .release = on_release,
-                                              .revoked = on_revoked,
+                                              .acquire = scene_on_acquire,
+                                              .release = scene_on_release,
+                                              .revoked = scene_on_revoked,
                                               .deliver = on_deliver,
                                               .send_kept = send_kept,
                                               .vertex_moved = on_vertex_moved};
@@ -229,6 +189,7 @@ set_up_attached(void **state)
 {
     struct scene *scene = lbm_alloc(1, sizeof *scene);
     struct daemon *daemon = &scene->daemon;
+    scene->returned = (struct lbmap_payload){"state", 5};
     pthread_mutex_init(&daemon->lock, NULL);
     snprintf(daemon->directory, sizeof daemon->directory, "%s", "/tmp/lbmap-test-send-XXXXXX");
     assert_non_null(mkdtemp(daemon->directory));
@@ -251,7 +212,7 @@ begin(struct scene *scene, int send_kept)
     daemon_push_place(&scene->daemon, PEER, 1, 0);
     daemon_push_acquire(&scene->daemon, 1, 7, 5, "");
     daemon_push_acquire(&scene->daemon, 1, 8, 5, "mine");
-    expect_told(scene, "acquire 7 5 \"\"; acquire 8 5 \"mine\"; ");
+    scene_expect_told(scene, "acquire 7 5 \"\"; acquire 8 5 \"mine\"; ");
 }
 
 static int
@@ -297,10 +258,10 @@ vertices_of_one_program_talk(void **state)
     scene->answers = 2;
     assert_int_equal(lbmap_send(scene->map, 7, 8, 1, "hello", 5), LBMAP_OK);
     assert_null(scene->told.at); /* not before lbmap_dispatch */
-    expect_told(scene, "7 to 8, 1: hello; 8 to 7, 2: hello; 7 to 8, 3: hello; ");
+    scene_expect_told(scene, "7 to 8, 1: hello; 8 to 7, 2: hello; 7 to 8, 3: hello; ");
     scene->answers = 1;
     assert_int_equal(lbmap_send(scene->map, 7, 7, 1, NULL, 0), LBMAP_OK);
-    expect_told(scene, "7 to 7, 1: ; 7 to 7, 2: ; ");
+    scene_expect_told(scene, "7 to 7, 1: ; 7 to 7, 2: ; ");
     expect_silence(scene);
 }
 
@@ -310,7 +271,7 @@ what_has_not_arrived_for_good_is_kept(void **state)
 {
     struct scene *scene = *state;
     assert_int_equal(lbmap_send(scene->map, 7, 8, 1, "hello", 5), LBMAP_OK);
-    expect_told(scene, "7 to 8, 1: hello; ");
+    scene_expect_told(scene, "7 to 8, 1: hello; ");
     checkpoint(scene, 7);
     size_t len = scene->daemon.payload.len;
     checkpoint(scene, 8);
@@ -392,7 +353,7 @@ messages_come_once_and_in_order(void **state)
     tell_letter(scene, 40, 7, 2, "two");
     tell_letter(scene, 40, 7, 4, "four");
     tell_letter(scene, 40, 6, 1, "for somebody else");
-    expect_told(scene, "40 to 7, 4: one; 40 to 7, 4: two; ");
+    scene_expect_told(scene, "40 to 7, 4: one; 40 to 7, 4: two; ");
     expect_posted(scene, "away 6; ");
     expect_silence(scene);
     tell_pair(scene, LBM_MAIL_ASK, 7, 40);
@@ -410,10 +371,10 @@ numbers_travel_with_the_vertex(void **state)
     struct scene *scene = *state;
     daemon_push_neighbour_at(&scene->daemon, 7, 5, 40, PEER);
     tell_letter(scene, 40, 7, 1, "one");
-    expect_told(scene, "40 to 7, 4: one; ");
+    scene_expect_told(scene, "40 to 7, 4: one; ");
     assert_int_equal(lbmap_send(scene->map, 7, 40, 6, "back", 4), LBMAP_OK);
     daemon_push_release(&scene->daemon, 7, 5);
-    expect_told(scene, "release 7 5; ");
+    scene_expect_told(scene, "release 7 5; ");
     assert_int_equal(lbmap_send(scene->map, 7, 40, 6, "back", 4), LBMAP_E_STATE);
     tell_letter(scene, 40, 7, 2, "two");
     expect_posted(scene, "away 7; ");
@@ -422,11 +383,11 @@ numbers_travel_with_the_vertex(void **state)
     lbm_buf_put(&payload, scene->daemon.payload.at, scene->daemon.payload.len);
     pthread_mutex_unlock(&scene->daemon.lock);
     daemon_push_given(&scene->daemon, 1, 7, 6, payload.at, payload.len);
-    expect_told(scene, "acquire 7 6 \"state\"; ");
+    scene_expect_told(scene, "acquire 7 6 \"state\"; ");
     expect_posted(scene, "letter 7 to 40, 1, 6: back; ");
     tell_letter(scene, 40, 7, 1, "one");
     tell_letter(scene, 40, 7, 2, "two");
-    expect_told(scene, "40 to 7, 4: two; ");
+    scene_expect_told(scene, "40 to 7, 4: two; ");
     expect_posted(scene, "7 by 6 has of 40 2, kept 1; ");
     lbm_buf_free(&payload);
 }
@@ -442,7 +403,7 @@ messages_may_wait_for_checkpoints(void **state)
     expect_silence(scene);
     expect_nothing_posted(scene);
     checkpoint(scene, 7);
-    expect_told(scene, "7 to 8, 1: one; ");
+    scene_expect_told(scene, "7 to 8, 1: one; ");
     expect_posted(scene, "letter 7 to 40, 1, 1: one; ");
 }
 
@@ -455,7 +416,7 @@ moves_of_neighbours_are_told(void **state)
     expect_silence(scene);
     daemon_push_neighbour_at(&scene->daemon, 7, 5, 40, 11);
     daemon_push_neighbour_at(&scene->daemon, 8, 5, 40, 11);
-    expect_told(scene, "moved 40 11; ");
+    scene_expect_told(scene, "moved 40 11; ");
     expect_silence(scene);
 }
 
@@ -522,12 +483,12 @@ what_comes_during_a_checkpoint_is_not_kept_by_it(void **state)
     const struct lbmap_state kept = {7, 5, {"state", 5}};
     daemon_push_neighbour_at(&scene->daemon, 7, 5, 40, PEER);
     tell_letter(scene, 40, 7, 1, "one");
-    expect_told(scene, "40 to 7, 4: one; ");
+    scene_expect_told(scene, "40 to 7, 4: one; ");
     scene->daemon.late_answers = 1;
     assert_int_equal(lbmap_checkpoint_start(scene->map, &kept, 1), LBMAP_OK);
     tell_letter(scene, 40, 7, 2, "two");
     tell_letter(scene, 41, 7, 1, "first");
-    expect_told(scene, "40 to 7, 4: two; 41 to 7, 4: first; ");
+    scene_expect_told(scene, "40 to 7, 4: two; 41 to 7, 4: first; ");
     tell_pair(scene, LBM_MAIL_ASK, 7, 40);
     expect_posted(scene, "7 by 5 has of 40 2, kept 0; ");
     daemon_answer_late(&scene->daemon);
@@ -570,15 +531,15 @@ without_deliver_nothing_is_sent(void **state)
     struct scene *scene = *state;
     const struct lbmap_callbacks callbacks = {.size = offsetof(struct lbmap_callbacks, deliver),
                                               .context = scene,
-                                              .acquire = on_acquire,
-                                              .release = on_release,
-                                              .revoked = on_revoked,
+                                              .acquire = scene_on_acquire,
+                                              .release = scene_on_release,
+                                              .revoked = scene_on_revoked,
                                               .deliver = on_deliver};
     assert_int_equal(lbmap_send(scene->map, 7, 8, 1, "hello", 5), LBMAP_E_STATE);
     assert_int_equal(lbmap_serve(scene->map, &callbacks), LBMAP_OK);
     assert_int_equal(scene->daemon.n_published, 0);
     daemon_push_acquire(&scene->daemon, 1, 7, 5, "mine");
-    expect_told(scene, "acquire 7 5 \"mine\"; ");
+    scene_expect_told(scene, "acquire 7 5 \"mine\"; ");
     assert_int_equal(lbmap_send(scene->map, 7, 8, 1, "hello", 5), LBMAP_E_STATE);
     checkpoint(scene, 7);
     assert_string_equal(scene->daemon.kept[0].payload, "state");

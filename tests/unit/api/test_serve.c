@@ -20,20 +20,13 @@
 #include "base/mem.h"
 #include "daemon/lease_page.h"
 #include "lbmap.h"
-#include "tests/unit/api/fake_daemon.h"
+#include "tests/unit/api/scene.h"
 #include "wire/lease_page.h"
 #include "wire/wire.h"
 
-enum { TIMEOUT_MS = 10000, SECOND = 1000000 };
+enum { SECOND = 1000000 };
 
 /* ---- the application ----------------------------------------------------------------------------------- */
-
-struct scene {
-    struct daemon daemon;
-    struct lbmap *map;
-    struct lbm_buf told; /* what the callbacks were called with */
-    struct lbmap_payload returned;
-};
 
 enum { LARGE = 3 * LBM_BLOB_PIECE_MAX + 7 };
 static char large[LARGE];
@@ -49,21 +42,6 @@ on_acquire(void *context, uint32_t vertex, uint64_t token, const struct lbmap_pa
     }
     lbm_buf_printf(&scene->told, "acquire %u %d \"%.*s\"; ", vertex, (int)token, (int)payload->len,
                    (const char *)payload->bytes);
-}
-
-static void
-on_release(void *context, uint32_t vertex, uint64_t token, struct lbmap_payload *payload)
-{
-    struct scene *scene = context;
-    lbm_buf_printf(&scene->told, "release %u %d; ", vertex, (int)token);
-    *payload = scene->returned;
-}
-
-static void
-on_revoked(void *context, uint32_t vertex, uint64_t token)
-{
-    struct scene *scene = context;
-    lbm_buf_printf(&scene->told, "revoked %u %d; ", vertex, (int)token);
 }
 
 static void
@@ -98,17 +76,6 @@ on_message(void *context, uint32_t host, const void *bytes, size_t n)
     lbm_buf_printf(&scene->told, "from %u %.*s; ", host, (int)n, (const char *)bytes);
 }
 
-/* Dispatch until the callbacks were told this. */
-static void
-expect_told(struct scene *scene, const char *what)
-{
-    int64_t end_us = daemon_now_us() + TIMEOUT_MS * 1000;
-    while ((scene->told.at == NULL || strlen(scene->told.at) < strlen(what)) && daemon_now_us() < end_us)
-        assert_int_equal(lbmap_dispatch(scene->map, 20), LBMAP_OK);
-    assert_string_equal(scene->told.at != NULL ? scene->told.at : "", what);
-    lbm_buf_free(&scene->told);
-}
-
 static void
 expect_silence(struct scene *scene)
 {
@@ -139,8 +106,8 @@ serve(struct scene *scene)
     const struct lbmap_callbacks callbacks = {.size = sizeof(struct lbmap_callbacks),
                                               .context = scene,
                                               .acquire = on_acquire,
-                                              .release = on_release,
-                                              .revoked = on_revoked};
+                                              .release = scene_on_release,
+                                              .revoked = scene_on_revoked};
     return lbmap_serve(scene->map, &callbacks);
 }
 
@@ -190,7 +157,7 @@ set_up_holding(void **state)
     struct scene *scene = *state;
     assert_int_equal(serve(scene), LBMAP_OK);
     daemon_push_acquire(&scene->daemon, 1, 7, 5, "");
-    expect_told(scene, "acquire 7 5 \"\"; ");
+    scene_expect_told(scene, "acquire 7 5 \"\"; ");
     assert_int_equal(lbmap_lease_valid(scene->map), LBMAP_WORK);
     return 0;
 }
@@ -205,7 +172,7 @@ vertices_come_with_their_payloads(void **state)
     expect_silence(scene);
     daemon_push_acquire(&scene->daemon, 1, 7, 5, "seven");
     daemon_push_acquire(&scene->daemon, 1, 9, 1, "");
-    expect_told(scene, "acquire 7 5 \"seven\"; acquire 9 1 \"\"; ");
+    scene_expect_told(scene, "acquire 7 5 \"seven\"; acquire 9 1 \"\"; ");
 }
 
 /* Only to whom asked for them, and only of vertices that it holds by that token. */
@@ -216,8 +183,8 @@ edges_are_told_of_what_is_held(void **state)
     const struct lbmap_callbacks callbacks = {.size = sizeof(struct lbmap_callbacks),
                                               .context = scene,
                                               .acquire = on_acquire,
-                                              .release = on_release,
-                                              .revoked = on_revoked,
+                                              .release = scene_on_release,
+                                              .revoked = scene_on_revoked,
                                               .edges = on_edges};
     assert_int_equal(lbmap_serve(scene->map, &callbacks), LBMAP_OK);
     assert_int_equal(scene->daemon.wants_edges, 1);
@@ -230,7 +197,7 @@ edges_are_told_of_what_is_held(void **state)
     daemon_push_neighbours(&scene->daemon, 7, 5, LBM_NONE);
     daemon_push_release(&scene->daemon, 7, 5);
     daemon_push_neighbours(&scene->daemon, 7, 5, 8);
-    expect_told(scene, "acquire 7 5 \"\"; edges 7 5 8:3; edges 7 5; release 7 5; ");
+    scene_expect_told(scene, "acquire 7 5 \"\"; edges 7 5 8:3; edges 7 5; release 7 5; ");
     expect_silence(scene);
 }
 
@@ -249,7 +216,7 @@ a_release_returns_the_payload(void **state)
     struct scene *scene = *state;
     scene->returned = (struct lbmap_payload){"done", 4};
     daemon_push_release(&scene->daemon, 7, 5);
-    expect_told(scene, "release 7 5; ");
+    scene_expect_told(scene, "release 7 5; ");
     expect_count(&scene->daemon, &scene->daemon.n_released, 1);
     assert_int_equal(scene->daemon.released[0].vertex, 7);
     assert_int_equal(scene->daemon.released[0].token, 5);
@@ -261,7 +228,7 @@ a_release_without_payload_leaves_it(void **state)
 {
     struct scene *scene = *state;
     daemon_push_release(&scene->daemon, 7, 5);
-    expect_told(scene, "release 7 5; ");
+    scene_expect_told(scene, "release 7 5; ");
     expect_count(&scene->daemon, &scene->daemon.n_released, 1);
     assert_string_equal(scene->daemon.released[0].payload, "-");
 }
@@ -330,7 +297,7 @@ what_is_lost_is_returned_in_its_own_term(void **state)
     struct scene *scene = *state;
     lbm_lease_file_write(scene->daemon.page, daemon_now_us() + 60 * SECOND, 2, 1);
     daemon_push_acquire(&scene->daemon, 2, 7, 5, "again"); /* the same token: the record has not changed */
-    expect_told(scene, "revoked 7 5; acquire 7 5 \"again\"; ");
+    scene_expect_told(scene, "revoked 7 5; acquire 7 5 \"again\"; ");
     expect_count(&scene->daemon, &scene->daemon.n_released, 1);
     assert_int_equal(scene->daemon.released_term, 1);
 }
@@ -343,10 +310,10 @@ after_its_end_all_is_lost_even_if_it_is_renewed(void **state)
     assert_int_equal(lbmap_lease_valid(scene->map), LBMAP_LOST);
     lbm_lease_file_write(scene->daemon.page, daemon_now_us() + 60 * SECOND, 1, 1);
     assert_int_equal(lbmap_lease_valid(scene->map), LBMAP_LOST);
-    expect_told(scene, "revoked 7 5; ");
+    scene_expect_told(scene, "revoked 7 5; ");
     expect_count(&scene->daemon, &scene->daemon.n_released, 1); /* the daemon may not have noticed */
     daemon_push_acquire(&scene->daemon, 1, 7, 5, "again");
-    expect_told(scene, "acquire 7 5 \"again\"; ");
+    scene_expect_told(scene, "acquire 7 5 \"again\"; ");
     assert_int_equal(lbmap_lease_valid(scene->map), LBMAP_WORK);
 }
 
@@ -357,10 +324,10 @@ a_higher_term_voids_what_was_given_before(void **state)
     daemon_push_acquire(&scene->daemon, 1, 8, 1, "void");
     lbm_lease_file_write(scene->daemon.page, daemon_now_us() + 60 * SECOND, 2, 1);
     assert_int_equal(lbmap_lease_valid(scene->map), LBMAP_LOST);
-    expect_told(scene, "revoked 7 5; ");
+    scene_expect_told(scene, "revoked 7 5; ");
     expect_silence(scene);
     daemon_push_acquire(&scene->daemon, 2, 8, 1, "good");
-    expect_told(scene, "acquire 8 1 \"good\"; ");
+    scene_expect_told(scene, "acquire 8 1 \"good\"; ");
 }
 
 static void
@@ -411,7 +378,7 @@ without_a_daemon_the_lease_ends_in_time(void **state)
     lbm_lease_file_write(scene->daemon.page, daemon_now_us() + SECOND / 5, 1, 1);
     daemon_die(&scene->daemon);
     assert_int_equal(lbmap_lease_valid(scene->map), LBMAP_STOP);
-    expect_told(scene, "revoked 7 5; ");
+    scene_expect_told(scene, "revoked 7 5; ");
     assert_int_equal(lbmap_lease_valid(scene->map), LBMAP_LOST);
 }
 
@@ -424,7 +391,7 @@ a_daemon_that_cuts_us_off_and_goes_on_takes_all(void **state)
     for (int i = 0; i < TIMEOUT_MS && lbmap_lease_valid(scene->map) != LBMAP_LOST; i++)
         nanosleep(&pause, NULL);
     assert_int_equal(lbmap_lease_valid(scene->map), LBMAP_LOST);
-    expect_told(scene, "revoked 7 5; ");
+    scene_expect_told(scene, "revoked 7 5; ");
     for (int i = 0; i < 100 && scene->daemon.n_attach < 2; i++)
         assert_int_equal(lbmap_dispatch(scene->map, 20), LBMAP_OK);
     assert_int_equal(scene->daemon.n_attached, 0);
@@ -469,10 +436,10 @@ a_large_payload_goes_and_comes_in_pieces(void **state)
     assert_int_equal(scene->daemon.n_pieces, 4);
     assert_int_equal(scene->daemon.n_blobs, 2);
     daemon_push_acquire_large(&scene->daemon, 1, 8, 2);
-    expect_told(scene, "acquire 8 2 large; ");
+    scene_expect_told(scene, "acquire 8 2 large; ");
     scene->returned = (struct lbmap_payload){large, LARGE};
     daemon_push_release(&scene->daemon, 8, 2);
-    expect_told(scene, "release 8 2; ");
+    scene_expect_told(scene, "release 8 2; ");
     expect_count(&scene->daemon, &scene->daemon.n_released, 1);
     assert_int_equal(scene->daemon.n_blobs, 3);
 }
@@ -508,7 +475,7 @@ a_large_payload_that_is_not_taken_leaves_the_last_one(void **state)
     for (int i = 0; i < 500 && err == LBMAP_OK; i++)
         err = lbmap_dispatch(scene->map, 20);
     assert_int_equal(err, LBMAP_E_VERSION);
-    expect_told(scene, "release 7 5; ");
+    scene_expect_told(scene, "release 7 5; ");
     expect_count(&scene->daemon, &scene->daemon.n_released, 1);
     assert_string_equal(scene->daemon.released[0].payload, "-");
 }
@@ -609,7 +576,7 @@ what_comes_during_a_checkpoint_waits_for_dispatch(void **state)
     daemon_push_acquire(&scene->daemon, 1, 9, 1, "nine");
     assert_int_equal(lbmap_checkpoint(scene->map, &good, 1), LBMAP_OK);
     assert_null(scene->told.at);
-    expect_told(scene, "acquire 9 1 \"nine\"; ");
+    scene_expect_told(scene, "acquire 9 1 \"nine\"; ");
 }
 
 /* ---- other programs ------------------------------------------------------------------------------------ */
@@ -620,8 +587,8 @@ serve_with_others(struct scene *scene, size_t size)
     const struct lbmap_callbacks callbacks = {.size = size,
                                               .context = scene,
                                               .acquire = on_acquire,
-                                              .release = on_release,
-                                              .revoked = on_revoked,
+                                              .release = scene_on_release,
+                                              .revoked = scene_on_revoked,
                                               .peer_up = on_peer_up,
                                               .peer_down = on_peer_down,
                                               .message = on_message};
@@ -640,9 +607,9 @@ other_programs_are_told_of_and_heard(void **state)
     daemon_push_place(daemon, 9, 1, 0);
     daemon_push_posted(daemon, 9, "hello");
     daemon_push_place(daemon, 9, 0, 0);
-    expect_told(scene, "up 9 h9 10.0.0.9:7411 note; from 9 hello; down 9; ");
+    scene_expect_told(scene, "up 9 h9 10.0.0.9:7411 note; from 9 hello; down 9; ");
     daemon_push_place(daemon, 9, 0, 1);
-    expect_told(scene, "up 9 h9 10.0.0.9:7411 note finished; down 9; ");
+    scene_expect_told(scene, "up 9 h9 10.0.0.9:7411 note finished; down 9; ");
     assert_int_equal(lbmap_post(scene->map, 9, "answer", 6), LBMAP_OK);
     assert_int_equal(lbmap_finish(scene->map), LBMAP_OK);
     assert_int_equal(daemon->n_posted, 1);
@@ -740,8 +707,8 @@ what_cannot_be_served_is_refused(void **state)
     const struct lbmap_callbacks callbacks = {.size = sizeof(struct lbmap_callbacks),
                                               .context = scene,
                                               .acquire = on_acquire,
-                                              .release = on_release,
-                                              .revoked = on_revoked};
+                                              .release = scene_on_release,
+                                              .revoked = scene_on_revoked};
     assert_int_equal(lbmap_serve(fresh, &callbacks), LBMAP_E_STATE); /* no job */
     lbmap_close(fresh);
 }

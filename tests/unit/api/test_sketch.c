@@ -84,9 +84,17 @@ a_weight_changes_when_it_is_worth_it(void **state)
     static const struct {
         double rate;
         uint32_t told, weight;
-    } cases[] = {{100, 100, 100}, {124, 100, 100}, {126, 100, 126}, {76, 100, 100},
-                 {74, 100, 74},   {0.2, 1, 1},     {0.05, 1, 0},    {0.05, 0, 0},
-                 {0.2, 0, 1},     {3, LBM_SKETCH_UNTOLD, 3},        {1e12, 5, LBM_WEIGHT_MAX}};
+    } cases[] = {{100, 100, 100},
+                 {124, 100, 100},
+                 {126, 100, 126},
+                 {76, 100, 100},
+                 {74, 100, 74},
+                 {0.2, 1, 1},
+                 {0.05, 1, 0},
+                 {0.05, 0, 0},
+                 {0.2, 0, 1},
+                 {3, LBM_SKETCH_UNTOLD, 3},
+                 {1e12, 5, LBM_WEIGHT_MAX}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct lbm_counter c = {.other = 1, .measures = 2, .rate = cases[i].rate, .told = cases[i].told};
