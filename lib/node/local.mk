@@ -11,7 +11,8 @@ node_job = lib/node/job/ingest.h lib/node/job/ingest_gather.c lib/node/job/inges
 	lib/node/job/plan_task.c lib/node/job/planning.c \
 	lib/node/job/state.h lib/node/job/submit.c lib/node/job/table.c
 node_replication = lib/node/replication/internal.h lib/node/replication/replica_store.c \
-	lib/node/replication/replication.h lib/node/replication/replication_log.c lib/node/replication/takeover.c
+	lib/node/replication/lease.c lib/node/replication/replication.h \
+	lib/node/replication/replication_log.c lib/node/replication/takeover.c
 node_application = lib/node/application/application.c lib/node/application/application.h \
 	lib/node/application/change.c lib/node/application/edges.c lib/node/application/guest.h \
 	lib/node/application/ids.c lib/node/application/neighbours.c lib/node/application/places.c \

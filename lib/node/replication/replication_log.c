@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The owner's side of replication (protocol.md sections 4 and 5): changes of records go to the backup in
- * order, and the backup grants the lease under which applications work. A change is sent only once it is
- * durable here, as every send is; so the backup never knows more than this disk, unless the disk went back in
- * time.
- */
+ * order. A change is sent only once it is durable here, as every send is; so the backup never knows more than
+ * this disk, unless the disk went back in time. The lease that backups grant is in lease.c. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,20 +25,13 @@ self_of(const struct lbm_node *node)
     return lbm_view_member(&node->view, node->host);
 }
 
-/* Slots that are in use. The first one is before this host has read how many there are. */
-static unsigned
-copies_of(const struct lbm_node *node)
-{
-    return node->view.copies > 1 ? node->view.copies : 1;
-}
-
 /* What every backup holds. A slot without one asks for nothing, unless all are. */
 static void
 count_acked(struct lbm_node *node)
 {
     struct replication *r = &node->replication;
     uint64_t least = UINT64_MAX, most = 0;
-    for (unsigned k = 0; k < copies_of(node); k++) {
+    for (unsigned k = 0; k < lbm_replication_slots(node); k++) {
         const struct replication_log *s = &r->log[k];
         if (s->backup == LBM_NONE)
             continue;
@@ -58,7 +49,7 @@ void
 lbm_replication_push(struct lbm_node *node, uint64_t seq, uint64_t job, uint32_t vertex)
 {
     struct change change = {seq, job, vertex, 0};
-    for (unsigned k = 0; k < copies_of(node); k++)
+    for (unsigned k = 0; k < lbm_replication_slots(node); k++)
         if (lbm_vec_push(&node->replication.log[k].changes, change) != LBM_OK)
             lbm_core_fail(node, LBM_E_NOMEM);
 }
@@ -81,16 +72,16 @@ gather(struct lbm_node *node, struct replication_log *s)
         struct lbm_shard *shard = &node->jobs.at[j]->shard;
         for (size_t i = 0; i < shard->vertices.n; i++) {
             struct lbm_vertex *vertex = &shard->vertices.at[i];
-            if (vertex->stage == LBM_STAGE_NONE && copies_of(node) == 1)
+            if (vertex->stage == LBM_STAGE_NONE && lbm_replication_slots(node) == 1)
                 lbm_shard_vacate(shard, vertex); /* it has nothing to forget */
-            int is_vacant =
-                vertex->stage == LBM_STAGE_NONE && (copies_of(node) == 1 || vertex->id == LBM_NONE);
+            int is_vacant = vertex->stage == LBM_STAGE_NONE &&
+                            (lbm_replication_slots(node) == 1 || vertex->id == LBM_NONE);
             if (vertex->seq <= s->acked || is_vacant)
                 continue;
             if (vertex->stage != LBM_STAGE_NONE) { /* else the other backup may have to forget it */
                 vertex->covered[s->slot] = 0;
                 vertex->awaited |= (uint8_t)(1U << s->slot);
-                vertex->shares = copies_of(node) == 1 ? 0 : vertex->shares;
+                vertex->shares = lbm_replication_slots(node) == 1 ? 0 : vertex->shares;
                 s->uncovered++;
             }
             struct change change = {vertex->seq, node->jobs.at[j]->id, vertex->id, 0};
@@ -347,7 +338,7 @@ heard_position(struct lbm_node *node, struct replication_log *s, uint64_t seq)
 static struct replication_log *
 log_to(struct lbm_node *node, uint32_t host)
 {
-    for (unsigned k = 0; k < copies_of(node); k++)
+    for (unsigned k = 0; k < lbm_replication_slots(node); k++)
         if (node->replication.log[k].backup == host && host != LBM_NONE)
             return &node->replication.log[k];
     return NULL;
@@ -380,75 +371,7 @@ lbm_replication_on_blob_have(struct lbm_node *node, const Lbm__Peer *message)
         s->retry_us = node->now_us; /* it refused that change, and will take it */
 }
 
-/* ---- leases -------------------------------------------------------------------------------------------- */
-
-int64_t
-lbm_replication_lease_end(const struct lbm_node *node)
-{
-    int64_t until_us = lbm_local_is_alone(node) ? INT64_MAX : node->lease.until_us;
-    until_us = until_us > node->lease.old_us ? until_us : node->lease.old_us;
-    return until_us > node->lease.fence_us ? until_us : node->lease.fence_us;
-}
-
-/* Keep the shell's page in step. While an application of the life before may run, its page stays as it is. */
-void
-lbm_replication_lease_tell(struct lbm_node *node)
-{
-    struct lease *l = &node->lease;
-    if (l->fence_us != 0)
-        return;
-    int64_t held_us = l->until_us > l->old_us ? l->until_us : l->old_us;
-    int64_t until_us = !lbm_local_is_alive(node) ? 0 : lbm_local_is_alone(node) ? INT64_MAX : held_us;
-    uint32_t used = 0;
-    for (size_t i = 0; i < node->applications.n; i++)
-        used += node->applications.at[i].has_had != 0;
-    if (until_us == l->told_us && l->term == l->told_term && used == l->told_used)
-        return;
-    l->told_us = until_us;
-    l->told_term = l->term;
-    l->told_used = used;
-    struct lbm_effect effect = {.kind = LBM_EFFECT_LEASE};
-    effect.as.lease.deadline_us = until_us;
-    effect.as.lease.term = l->term;
-    effect.as.lease.used = used;
-    if (lbm_vec_push(&node->out->list, effect) != LBM_OK)
-        lbm_core_fail(node, LBM_E_NOMEM);
-}
-
-/* The lease holds while every backup grants it. */
-static void
-count_lease(struct lbm_node *node)
-{
-    int64_t least = INT64_MAX, most = 0;
-    for (unsigned k = 0; k < copies_of(node); k++) {
-        const struct replication_log *s = &node->replication.log[k];
-        if (s->backup == LBM_NONE)
-            continue;
-        least = s->until_us < least ? s->until_us : least;
-        most = s->until_us > most ? s->until_us : most;
-    }
-    if (most > least && LBM_BUG(LEASE_OF_ONE))
-        least = most;
-    node->lease.until_us = least != INT64_MAX ? least : 0;
-}
-
-static void
-ask(struct lbm_node *node, struct replication_log *s)
-{
-    Lbm__LeaseReq request = LBM__LEASE_REQ__INIT;
-    request.sent_us = (uint64_t)node->now_us;
-    request.repl_epoch = s->repl_epoch;
-    /* Changes of this life must not hide that a disk went back: they would get the numbers of lost ones. */
-    request.seq = s->compared ? node->replication.seq : node->replication.start_seq;
-    Lbm__Peer message = LBM__PEER__INIT;
-    message.body_case = LBM__PEER__BODY_LEASE_REQ;
-    message.lease_req = &request;
-    lbm_core_send_now(node, s->backup, &message);
-    int is_well = s->known && s->until_us > node->now_us;
-    if (!is_well)
-        lbm_log_fetch(node); /* the cluster may have gone on without this host, and nobody tell it */
-    s->ask_us = node->now_us + (is_well ? LEASE_RENEW_US : LEASE_RETRY_US);
-}
+/* ---- what the backup says of itself -------------------------------------------------------------------- */
 
 /* Nonzero if the backup is yet to acknowledge that the job's records are void. */
 static int
@@ -493,20 +416,7 @@ lbm_replication_on_lease(struct lbm_node *node, const Lbm__Peer *message)
         send_again(s);
     }
     drop_unknown(node, s, lease);
-    int64_t from_us = node->now_us > (int64_t)lease->sent_us && LBM_BUG(LEASE_FROM_RECEIPT)
-                          ? node->now_us
-                          : (int64_t)lease->sent_us;
-    /* A backup of another version may grant more: this host's next life would not wait for that. */
-    int64_t until_us = from_us + (lease->lease_us < LEASE_US ? (int64_t)lease->lease_us : LEASE_US);
-    if (lease->lease_us != 0 && until_us > s->until_us) {
-        int began = node->lease.until_us <= node->now_us;
-        s->until_us = until_us;
-        count_lease(node);
-        began &= node->lease.until_us > node->now_us || copies_of(node) == 1;
-        for (size_t i = 0; began && i < node->jobs.n; i++)
-            lbm_application_ready(node, node->jobs.at[i]);
-    }
-    lbm_replication_lease_tell(node);
+    lbm_replication_lease_give(node, s, lease);
 }
 
 /* ---- life ---------------------------------------------------------------------------------------------- */
@@ -614,9 +524,9 @@ lbm_replication_view_changed(struct lbm_node *node)
     if (self == NULL || self->incarnation != node->incarnation || !lbm_view_participates(self))
         return;
     int is_changed = 0, had_lease = has_had_backup(node);
-    for (unsigned k = 0; k < copies_of(node); k++)
+    for (unsigned k = 0; k < lbm_replication_slots(node); k++)
         is_changed |= take_backup(node, self, k);
-    count_lease(node);
+    lbm_replication_lease_count(node);
     if (is_changed && had_lease)
         withdraw(node);
 }
@@ -681,40 +591,16 @@ tend(struct lbm_node *node, struct replication_log *s)
         s->ask_us = node->now_us;
     }
     if (node->now_us >= s->ask_us)
-        ask(node, s);
+        lbm_replication_lease_ask(node, s);
     pump(node, s);
     propose_insync(node, s);
-}
-
-/* What was granted ends. */
-static void
-look_at_lease(struct lbm_node *node)
-{
-    struct lease *l = &node->lease;
-    if (l->fence_us != 0 && node->now_us >= l->fence_us) { /* nobody came back for what he held */
-        l->fence_us = 0;
-        lbm_application_lease_lapsed(node);
-    }
-    int is_over = l->old_us != 0 && l->old_us <= node->now_us;
-    l->old_us = is_over ? 0 : l->old_us;
-    if (l->until_us != 0 && l->until_us <= node->now_us) {
-        for (unsigned k = 0; k < LBM_COPIES_MAX; k++) {
-            struct replication_log *s = &node->replication.log[k];
-            s->until_us = s->until_us <= node->now_us ? 0 : s->until_us;
-        }
-        l->until_us = 0;
-        is_over = l->old_us == 0;
-    }
-    if (is_over && l->until_us == 0 && l->told_us <= node->now_us)
-        lbm_application_lease_lapsed(node); /* the page said so, even if this host is alone by now */
-    lbm_replication_lease_tell(node);
 }
 
 void
 lbm_replication_timer(struct lbm_node *node)
 {
-    look_at_lease(node);
-    for (unsigned k = 0; k < copies_of(node) && lbm_local_is_alive(node); k++)
+    lbm_replication_lease_timer(node);
+    for (unsigned k = 0; k < lbm_replication_slots(node) && lbm_local_is_alive(node); k++)
         tend(node, &node->replication.log[k]);
 }
 
@@ -727,7 +613,7 @@ lbm_replication_deadline(const struct lbm_node *node)
         when = l->fence_us;
     if (!lbm_local_has_backup(node) || !lbm_local_is_alive(node))
         return when;
-    for (unsigned k = 0; k < copies_of(node); k++) {
+    for (unsigned k = 0; k < lbm_replication_slots(node); k++) {
         const struct replication_log *s = &node->replication.log[k];
         if (s->backup == LBM_NONE)
             continue;
