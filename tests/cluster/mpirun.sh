@@ -71,7 +71,8 @@ cat >agent <<'AGENT'
 #!/bin/sh
 host=$1
 shift
-exec env LBMAP_MPI_HOST="$host" sh -c "$*"
+mkdir -p "tmp.$host" # daemons of Open MPI that share a machine race to make its folder
+TMPDIR=$PWD/tmp.$host LBMAP_MPI_HOST=$host exec sh -c "$*"
 AGENT
 chmod +x agent
 # No memory is shared between hosts, although they are one.
