@@ -511,30 +511,73 @@ lbm_migration_on_blob_have(struct lbm_node *node, const Lbm__Peer *message)
     }
 }
 
+/* What could not be handed on is not taken; the others of its batch are. */
+static int
+is_taken(struct lbm_node *node, const struct job *job, const Lbm__Peer *message, size_t i, size_t payload_at)
+{
+    const Lbm__Records *r = message->offer->records;
+    const struct lbm_vertex *own = lbm_records_of(job, r->vertex[i]);
+    return (own == NULL || own->epoch < r->epoch[i]) && !must_wait(own) &&
+           lbm_local_is_epoch_within_reach(node, message->src, job, r->epoch[i]) &&
+           !lacks_blob(node, job, message, i, payload_at);
+}
+
+/* The job of an offer that can be taken now, or NULL: it comes again. */
+static struct job *
+job_of_offer(struct lbm_node *node, const Lbm__Peer *message)
+{
+    struct job *job = lbm_local_job(node, message->offer->job);
+    const struct lbm_job_entry *entry = lbm_view_job(&node->view, message->offer->job);
+    int fits = job != NULL && entry != NULL && fits_guest(entry, message->offer->records, job->shard.m);
+    return fits && is_ready_for(node, message) ? job : NULL;
+}
+
+static void
+next_row(const Lbm__Records *r, size_t i, struct columns_place *place)
+{
+    place->half += r->degree[i];
+    place->payload += r->n_payload_len != 0 ? r->payload_len[i] : 0;
+}
+
+void
+lbm_migration_offer_take(struct lbm_node *node, const Lbm__Peer *message, const uint8_t *is_free)
+{
+    const Lbm__Records *r = message->offer->records;
+    struct job *job = job_of_offer(node, message);
+    struct columns_place place = {0};
+    for (size_t i = 0; job != NULL && i < r->n_vertex && node->failed == LBM_OK; i++) {
+        if (is_free[i] && is_taken(node, job, message, i, place.payload)) {
+            lbm_migration_offer_is_taken(node, job->id, r->vertex[i]);
+            accept_one(node, job, message, i, place);
+        }
+        next_row(r, i, &place);
+    }
+}
+
 void
 lbm_migration_on_offer(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__Offer *offer = message->offer;
     const Lbm__Records *r = offer->records;
-    struct job *job = lbm_local_job(node, offer->job);
-    const struct lbm_job_entry *entry = lbm_view_job(&node->view, offer->job);
-    if (job == NULL || entry == NULL || !fits_guest(entry, r, job->shard.m) || !is_ready_for(node, message))
-        return; /* not known yet: the offer comes again */
+    struct job *job = job_of_offer(node, message);
+    uint8_t rows[LBM_BATCH_VERTICES_MAX] = {0};
+    size_t n_rows = 0;
     struct columns_place place = {0};
+    if (job == NULL || r->n_vertex > LBM_BATCH_VERTICES_MAX)
+        return;
     for (size_t i = 0; i < r->n_vertex && node->failed == LBM_OK; i++) {
-        struct lbm_vertex *own = lbm_records_of(job, r->vertex[i]);
+        const struct lbm_vertex *own = lbm_records_of(job, r->vertex[i]);
         int is_new = own == NULL || own->epoch < r->epoch[i];
-        /* What could not be handed on is not taken; the others of its batch are. */
-        int is_taken = is_new && !must_wait(own) &&
-                       lbm_local_is_epoch_within_reach(node, message->src, job, r->epoch[i]) &&
-                       !lacks_blob(node, job, message, i, place.payload);
-        if (is_taken)
-            accept_one(node, job, message, i, place);
+        if (is_taken(node, job, message, i, place.payload))
+            n_rows += rows[i] = !lbm_migration_offer_waits(node, message, i);
         else if (!is_new && (lbm_records_is_acked(node, own) || LBM_BUG(ACK_UNACKED)))
             lbm_migration_due(node,
                               own->stage == LBM_STAGE_REF && own->epoch == r->epoch[i] ? DUE_REFUSE : DUE_ACK,
                               job, message->src, own, r->epoch[i]);
-        place.half += r->degree[i];
-        place.payload += r->n_payload_len != 0 ? r->payload_len[i] : 0;
+        next_row(r, i, &place);
     }
+    if (n_rows != 0 && lbm_migration_offer_is_checked(node, message))
+        lbm_migration_offer_check(node, message, rows);
+    else if (n_rows != 0)
+        lbm_migration_offer_take(node, message, rows);
 }

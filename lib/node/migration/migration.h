@@ -55,6 +55,18 @@ size_t lbm_migration_moves_find(const struct lbm_node *node, const struct job *j
 /* Free the history of moves. */
 void lbm_migration_moves_free(struct lbm_node *node);
 
+/* ---- offer_check.c ---- */
+
+/* OfferCheck: say which of these vertices this host owns or offers. Answered with OfferClaims. */
+void lbm_migration_on_offer_check(struct lbm_node *node, const Lbm__Peer *message);
+/* OfferClaims: what a host says is its own is not taken; once all have answered, the rest is. */
+void lbm_migration_on_offer_claims(struct lbm_node *node, const Lbm__Peer *message);
+/* Ask again who has not answered; go on without who is not heard, or says nothing for OFFER_ANSWER_US. */
+void lbm_migration_offer_check_timer(struct lbm_node *node);
+/* Time, us, at which that has something to do; INT64_MAX: none. */
+int64_t lbm_migration_offer_check_deadline(const struct lbm_node *node);
+void lbm_migration_offer_checks_free(struct lbm_node *node); /* drop the offers that wait */
+
 /* ---- pinned.c ---- */
 
 /* Look for pinned vertices that are not on their host, with the next timer. */
