@@ -21,7 +21,7 @@ int lbm_migration_is_finished(const struct lbm_node *node, const struct job *job
 void lbm_migration_due(struct lbm_node *node, enum due_kind kind, const struct job *job, uint32_t to,
                        const struct lbm_vertex *vertex, uint64_t epoch);
 
-/* ---- handoff.c ---- */
+/* ---- offer_take.c ---- */
 
 /* Take the rows of an offer that are marked in is_free [n_vertex]; the message as it came. */
 void lbm_migration_offer_take(struct lbm_node *node, const Lbm__Peer *message, const uint8_t *is_free);
