@@ -85,6 +85,13 @@ get_halves(const uint8_t **at, uint32_t n)
     return half;
 }
 
+static void
+skip_halves(const uint8_t **at, uint32_t n)
+{
+    for (uint64_t left = 3 * (uint64_t)n; left != 0; left--)
+        (void)get(at);
+}
+
 uint8_t *
 lbm_records_pack(const struct lbm_row *row, struct lbm_buf *scratch)
 {
@@ -133,11 +140,12 @@ lbm_records_packed_head(const uint8_t *kept)
     return get_head(&kept);
 }
 
-enum lbm_err
-lbm_records_unpack(const uint8_t *kept, uint64_t job, struct lbm_row *row)
+/* All before the neighbours; moves `at` there. */
+static struct lbm_row
+get_fixed(const uint8_t **at, uint64_t job)
 {
-    const uint8_t flags = kept[0], *at = kept;
-    struct kept_head head = get_head(&at);
+    const uint8_t flags = **at;
+    struct kept_head head = get_head(at);
     struct lbm_row out = {.job = job,
                           .vertex = head.vertex,
                           .stage = head.stage,
@@ -145,17 +153,25 @@ lbm_records_unpack(const uint8_t *kept, uint64_t job, struct lbm_row *row)
                           .anchored = (flags & ANCHORED) != 0,
                           .fin = (flags & FIN) != 0,
                           .is_blob = (flags & BLOB) != 0};
-    out.peer = get_or_none(&at);
-    out.peer_incarnation = get(&at);
-    out.work = (uint32_t)get(&at);
-    out.pin = get_or_none(&at);
-    out.seq = get(&at);
-    out.source = get_or_none(&at);
-    out.source_incarnation = get(&at);
-    memcpy(out.position, at, dimensions(flags) * sizeof *out.position);
-    at += dimensions(flags) * sizeof *out.position;
-    out.degree = (uint32_t)get(&at);
-    int is_short = (flags & HAS_HALF) != 0 && (out.half = get_halves(&at, out.degree)) == NULL;
+    out.peer = get_or_none(at);
+    out.peer_incarnation = get(at);
+    out.work = (uint32_t)get(at);
+    out.pin = get_or_none(at);
+    out.seq = get(at);
+    out.source = get_or_none(at);
+    out.source_incarnation = get(at);
+    memcpy(out.position, *at, dimensions(flags) * sizeof *out.position);
+    *at += dimensions(flags) * sizeof *out.position;
+    out.degree = (uint32_t)get(at);
+    return out;
+}
+
+enum lbm_err
+lbm_records_unpack(const uint8_t *kept, uint64_t job, struct lbm_row *row)
+{
+    const uint8_t *at = kept;
+    struct lbm_row out = get_fixed(&at, job);
+    int is_short = (kept[0] & HAS_HALF) != 0 && (out.half = get_halves(&at, out.degree)) == NULL;
     if (!is_short) {
         out.n_news = (uint32_t)get(&at);
         is_short = out.n_news != 0 && (out.news = get_halves(&at, out.n_news)) == NULL;
@@ -175,10 +191,13 @@ lbm_records_unpack(const uint8_t *kept, uint64_t job, struct lbm_row *row)
 int
 lbm_records_packed_blob(const uint8_t *kept, uint64_t job, struct lbm_blob_name *name)
 {
-    struct lbm_row row;
-    if ((kept[0] & BLOB) == 0 || lbm_records_unpack(kept, job, &row) != LBM_OK)
+    const uint8_t *at = kept;
+    if ((kept[0] & BLOB) == 0)
         return 0;
-    int is_named = lbm_blob_read_name(job, row.payload, row.payload_len, name);
-    lbm_row_free(&row);
-    return is_named;
+    uint32_t degree = get_fixed(&at, job).degree;
+    if ((kept[0] & HAS_HALF) != 0)
+        skip_halves(&at, degree);
+    skip_halves(&at, (uint32_t)get(&at));
+    size_t len = (size_t)get(&at);
+    return lbm_blob_read_name(job, at, len, name);
 }

@@ -169,6 +169,50 @@ short_memory_is_told(void **state)
     lbm_buf_free(&scratch);
 }
 
+/* A sweep of large payloads drops what no record names: one that it could not read for want of memory too. */
+static void
+the_name_of_a_large_payload_is_read_without_memory(void **state)
+{
+    struct lbm_half half[2] = {{1, 2, 3}, {LBM_NONE, 1U << 31, LBM_NONE}};
+    const struct lbm_blob_name name = {.job = JOB, .len = LBM_BLOB_BYTES_MAX, .digest = {1, 2, 255, 128}};
+    uint8_t words[LBM_BLOB_WORDS];
+    struct lbm_buf scratch = {0};
+    (void)state;
+    lbm_blob_write_name(&name, words);
+    for (uint32_t i = 0; i < 36; i++) {
+        struct lbm_blob_name read = {0};
+        struct lbm_row row = {.job = JOB,
+                              .vertex = 5,
+                              .stage = LBM_STAGE_OUT,
+                              .epoch = 300,
+                              .position = {0.5, 1e300, i % 2},
+                              .degree = i / 2 % 3,
+                              .half = i < 18 || i / 2 % 3 != 0 ? half : NULL,
+                              .n_news = i / 6 % 3,
+                              .news = half,
+                              .is_blob = 1,
+                              .payload_len = sizeof words,
+                              .payload = words};
+        uint8_t *kept = lbm_records_pack(&row, &scratch);
+        assert_non_null(kept);
+        allocations_left = 0;
+        lbm_alloc_fails = fails_then;
+        int is_named = lbm_records_packed_blob(kept, JOB, &read);
+        lbm_alloc_fails = NULL;
+        assert_true(is_named);
+        assert_int_equal(read.job, JOB);
+        assert_int_equal(read.len, name.len);
+        assert_memory_equal(read.digest, name.digest, sizeof name.digest);
+        free(kept);
+        row.is_blob = 0; /* the same bytes, and no name */
+        kept = lbm_records_pack(&row, &scratch);
+        assert_non_null(kept);
+        assert_false(lbm_records_packed_blob(kept, JOB, &read));
+        free(kept);
+    }
+    lbm_buf_free(&scratch);
+}
+
 int
 main(void)
 {
@@ -176,6 +220,7 @@ main(void)
         cmocka_unit_test(rows_come_back),
         cmocka_unit_test(an_ordinary_row_is_small),
         cmocka_unit_test(short_memory_is_told),
+        cmocka_unit_test(the_name_of_a_large_payload_is_read_without_memory),
     };
     return cmocka_run_group_tests_name("kept", tests, NULL, NULL);
 }
