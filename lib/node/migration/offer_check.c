@@ -46,12 +46,14 @@ lbm_migration_offer_checks_free(struct lbm_node *node)
     lbm_vec_free(&node->offer_checks);
 }
 
-/* Nonzero if that host is to say whether an offered vertex is its own. Who is not heard cannot. */
+/* Nonzero if that host is to say whether an offered vertex is its own. Who is not heard cannot, and a slow
+ * link holds nobody up. */
 static int
 is_asked(const struct lbm_node *node, const struct lbm_member *member, uint32_t source)
 {
     return lbm_view_participates(member) && member->host != node->host && member->host != source &&
-           !lbm_membership_is_unreachable(node, member->host, UNREACHABLE_US);
+           !lbm_membership_is_unreachable(node, member->host, UNREACHABLE_US) &&
+           !lbm_membership_is_straggler(node, member->host);
 }
 
 int
