@@ -176,7 +176,8 @@ still_counts(const struct lbm_node *node, const Lbm__Peer *offer)
     const struct lbm_member *source = lbm_view_member(&node->view, offer->src);
     return lbm_local_is_alive(node) && source != NULL && source->incarnation == offer->src_incarnation &&
            lbm_view_departed(&node->view, offer->src, offer->src_incarnation) == NULL &&
-           (offer->dst_incarnation == 0 || offer->dst_incarnation == node->incarnation);
+           (offer->dst_incarnation == 0 || offer->dst_incarnation == node->incarnation ||
+            LBM_BUG(ANY_DESTINATION_INCARNATION));
 }
 
 /* Take what nobody has claimed. */

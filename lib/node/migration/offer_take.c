@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The target's side of a handoff (protocol.md section 6): vertices that are offered are taken or refused,
- * once no other host says that they are its own (offer_check.c). */
+ * once no other host says that they are its own (offer_check.c). What is refused makes nobody an owner, and
+ * is not asked about. */
 #include "node/core/core.h"
 #include "node/local/local.h"
 #include "node/membership/membership.h"
@@ -10,12 +11,15 @@
 #include "node/records/record_batch.h"
 #include "node/records/records.h"
 
+/* Refusing is a record too: the offer may come again. What was offered for an evicted host is never refused:
+ * its source has nobody else to turn to. */
 static int
-must_refuse(const struct lbm_node *node, const struct job *job)
+must_refuse(const struct lbm_node *node, const struct job *job, const Lbm__Offer *offer)
 {
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
-    return (node->vertices_max != 0 && job->shard.n_own >= node->vertices_max) ||
-           (self != NULL && (self->state == LBM_MEMBER_DRAINING || self->maintenance_us != 0));
+    return !offer->retargeted &&
+           ((node->vertices_max != 0 && job->shard.n_own >= node->vertices_max) ||
+            (self != NULL && (self->state == LBM_MEMBER_DRAINING || self->maintenance_us != 0)));
 }
 
 /* Those that were exchanged are not exchanged again at once. */
@@ -31,15 +35,14 @@ arrive(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, const 
         node->raise->mapping_remap_came(node, job, vertex);
 }
 
-/* Take or refuse one offered vertex. Refusing is a record too: the offer may come again. What was offered for
- * an evicted host is never refused: its source has nobody else to turn to. */
+/* Take or refuse one offered vertex. */
 static void
 accept_one(struct lbm_node *node, struct job *job, const Lbm__Peer *message, size_t i,
            struct columns_place place)
 {
     const Lbm__Offer *offer = message->offer;
     struct lbm_row row;
-    int refused = !offer->retargeted && must_refuse(node, job);
+    int refused = must_refuse(node, job, offer);
     if (lbm_records_batch_row(offer->records, i, &place, job->shard.m, offer->job, &row) != LBM_OK) {
         lbm_core_fail(node, LBM_E_NOMEM);
         return;
@@ -120,7 +123,7 @@ static int
 lacks_blob(struct lbm_node *node, const struct job *job, const Lbm__Peer *message, size_t i, size_t at)
 {
     const Lbm__Offer *offer = message->offer;
-    if (!offer->retargeted && must_refuse(node, job))
+    if (must_refuse(node, job, offer))
         return 0;
     return !lbm_blobs_row_has(node, offer->records, i, at, offer->job, message->src) &&
            !LBM_BUG(TAKE_WITHOUT_BLOB);
@@ -191,7 +194,7 @@ lbm_migration_on_offer(struct lbm_node *node, const Lbm__Peer *message)
                               job, message->src, own, r->epoch[i]);
         next_row(r, i, &place);
     }
-    if (n_rows != 0 && lbm_migration_offer_is_checked(node, message))
+    if (n_rows != 0 && !must_refuse(node, job, offer) && lbm_migration_offer_is_checked(node, message))
         lbm_migration_offer_check(node, message, rows);
     else if (n_rows != 0)
         lbm_migration_offer_take(node, message, rows);
