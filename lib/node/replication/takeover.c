@@ -341,13 +341,17 @@ lbm_replication_takeover_timer(struct lbm_node *node)
 {
     const struct lbm_departed *gone = lbm_view_departed(&node->view, node->host, node->incarnation);
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
-    if (!node->caught_up || node->resetting || node->diverged)
+    if (node->resetting || node->diverged)
         return;
+    /* A disk from before a reset: what it has was taken over long ago. Only this host itself can have joined
+     * as that incarnation, so this holds before the log's end is known, too: a promotion may wait for this
+     * host. */
     if (self != NULL && self->incarnation > node->incarnation) {
-        reset(node, self->incarnation,
-              0); /* a disk from before a reset: what it has was taken over long ago */
+        reset(node, self->incarnation, 0);
         return;
     }
+    if (!node->caught_up)
+        return;
     if (gone != NULL) {
         own_departure(node, gone);
         return;
