@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -311,6 +312,54 @@ taking_it_goes_on_after_a_crash(void **state)
     }
 }
 
+static int
+has_joined_again(struct cluster *cluster, void *host)
+{
+    const uint32_t *again = host;
+    const Lbm__HostsReply *hosts;
+    Lbm__Empty empty = LBM__EMPTY__INIT;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_HOSTS;
+    request.hosts = &empty;
+    hosts = cluster_ask(cluster, 0, 0, &request)->hosts;
+    for (size_t i = 0; i < hosts->n_hosts; i++)
+        if (hosts->hosts[i]->host == *again && hosts->hosts[i]->incarnation == 2 &&
+            strcmp(hosts->hosts[i]->state, "ACTIVE") == 0)
+            return 1;
+    return 0;
+}
+
+/* What host 4 answers as incarnation 1 does not count, and it hears from other hosts alone that there is an
+ * incarnation 2. Also if its disk is a new one. */
+static void
+a_host_with_a_disk_from_before_its_reset_does_not_stop_that(void **state)
+{
+    (void)state;
+    for (int is_empty = 0; is_empty < 2; is_empty++) {
+        struct lbm_hosts h;
+        uint32_t again = 4;
+        struct cluster *cluster = cluster_of("complete:5", LBM_ETCD_ABILITY_RUNS, &h);
+        cluster_image_disk(cluster, again);
+        cluster_crash_with(cluster, again, CRASH_ALL);
+        cluster_run(cluster, LOST, NULL, NULL);
+        cluster_restart(cluster, again);
+        assert_true(cluster_run(cluster, 2 * LOST, has_joined_again, &again));
+        assert_true(cluster_lose_ensemble(cluster, 0));
+        cluster_run(cluster, 5 * SECOND, NULL, NULL);
+        cluster_crash_with(cluster, again, CRASH_ALL);
+        if (is_empty)
+            cluster_lose_disk(cluster, again);
+        else
+            assert_true(cluster_roll_back_disk(cluster, again));
+        cluster_restart(cluster, again);
+        cluster_run(cluster, 10 * SECOND, NULL, NULL);
+        assert_int_equal(promote(cluster, 0, 1), LBM_OK);
+        expect_same(cluster, 5);
+        assert_int_equal(status_of(cluster, again)->leader, 0);
+        end(cluster, &h);
+    }
+}
+
 int
 main(void)
 {
@@ -324,6 +373,7 @@ main(void)
         cmocka_unit_test(a_host_that_was_away_finds_the_log),
         cmocka_unit_test(a_host_takes_the_log_from_an_ensemble_that_is_lost),
         cmocka_unit_test(taking_it_goes_on_after_a_crash),
+        cmocka_unit_test(a_host_with_a_disk_from_before_its_reset_does_not_stop_that),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
