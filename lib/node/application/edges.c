@@ -203,10 +203,9 @@ tell_self(struct lbm_node *node, struct job *job, const struct lbm_vertex *verte
     edge.gone = heard == HEARD_GONE;
     if (heard == HEARD_DONE || heard == HEARD_GONE) {
         done(node, job, &edge);
-    } else if (heard == HEARD_CHANGED || heard == HEARD_AGAIN) {
-        edge.seq = lbm_records_of(job, news->to)->seq;
-        if (answer_once_acked(node, &edge, heard) != LBM_OK)
-            lbm_core_fail(node, LBM_E_NOMEM);
+    } else if ((heard == HEARD_CHANGED || heard == HEARD_AGAIN) &&
+               answer_once_acked(node, &edge, heard) != LBM_OK) {
+        lbm_core_fail(node, LBM_E_NOMEM);
     }
 }
 
@@ -514,7 +513,6 @@ lbm_application_on_edges(struct lbm_node *node, const Lbm__Peer *message)
         if (heard == HEARD_DONE || heard == HEARD_GONE) {
             err |= lbm_vec_push(&known, edge);
         } else if (heard == HEARD_CHANGED || heard == HEARD_AGAIN) {
-            edge.seq = own->seq;
             err |= answer_once_acked(node, &edge, heard);
         } else if (heard != HEARD_LATER) {
             err |= lbm_vec_push(&moved, edge.toward);
@@ -577,6 +575,17 @@ lbm_application_on_edges_done(struct lbm_node *node, const Lbm__Peer *message)
     }
 }
 
+/* The backup has what the record says of that edge: it has the record as it is. That it acknowledges the
+ * change of then does not say so, since it gets none that a later one has overtaken; in between it has an
+ * older record. */
+static int
+is_with_backup(const struct lbm_node *node, const struct edge_answer *answer)
+{
+    const struct job *job = lbm_local_job(node, answer->job);
+    const struct lbm_vertex *own = job != NULL ? lbm_records_of(job, answer->toward) : NULL;
+    return own == NULL || lbm_records_is_acked(node, own); /* NULL: it has gone on, or its job is no more */
+}
+
 /* What the backup has by now is told, in messages by whom and what job it is about. */
 void
 lbm_application_edges_acked(struct lbm_node *node)
@@ -584,7 +593,7 @@ lbm_application_edges_acked(struct lbm_node *node)
     LBM_VEC(struct edge_answer) batch = {0};
     for (size_t first = 0; first < node->edge_answers.n && node->failed == LBM_OK;) {
         const struct edge_answer next = node->edge_answers.at[first];
-        if (next.seq > node->replication.acked && !lbm_local_is_alone(node)) {
+        if (!is_with_backup(node, &next)) {
             first++;
             continue;
         }
@@ -592,8 +601,7 @@ lbm_application_edges_acked(struct lbm_node *node)
         batch.n = 0;
         for (size_t i = first; i < node->edge_answers.n; i++) {
             const struct edge_answer answer = node->edge_answers.at[i];
-            if (batch.n == TOLD_MAX || !goes_with(&answer, &next) ||
-                (answer.seq > node->replication.acked && !lbm_local_is_alone(node)))
+            if (batch.n == TOLD_MAX || !goes_with(&answer, &next) || !is_with_backup(node, &answer))
                 node->edge_answers.at[kept++] = answer;
             else if (lbm_vec_push(&batch, answer) != LBM_OK)
                 lbm_core_fail(node, LBM_E_NOMEM);
