@@ -164,7 +164,7 @@ tell_self(struct lbm_node *node, struct job *job, const struct lbm_vertex *verte
                                      .vertex = vertex->id,
                                      .toward = news->to,
                                      .weight = news->weight};
-    lbm_application_edge_told_here(node, job, &edge, vertex->epoch);
+    lbm_application_edge_heard_here(node, job, &edge, vertex->epoch);
 }
 
 /* Nobody is away who could own a vertex, or inherit it. */

@@ -97,8 +97,8 @@ answer_once_acked(struct lbm_node *node, const struct edge_answer *edge, enum he
 }
 
 void
-lbm_application_edge_told_here(struct lbm_node *node, struct job *job, const struct edge_answer *told,
-                               uint64_t epoch)
+lbm_application_edge_heard_here(struct lbm_node *node, struct job *job, const struct edge_answer *told,
+                                uint64_t epoch)
 {
     struct edge_answer edge = *told;
     enum heard heard = hear(node, job, node->host, &edge, epoch);

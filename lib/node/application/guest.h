@@ -148,8 +148,8 @@ enum { EDGES_TOLD_MAX = LBM_ROWS_MAX / 8 }; /* rows of one message about edges, 
 void lbm_application_on_edges(struct lbm_node *node, const Lbm__Peer *message);
 /* The same where both ends are here. In: told, what a message would say; epoch, of the vertex that has
  * changed. */
-void lbm_application_edge_told_here(struct lbm_node *node, struct job *job, const struct edge_answer *told,
-                                    uint64_t epoch);
+void lbm_application_edge_heard_here(struct lbm_node *node, struct job *job, const struct edge_answer *told,
+                                     uint64_t epoch);
 /* The replication log has moved on: what the backup has by now is answered. */
 void lbm_application_edges_acked(struct lbm_node *node);
 /* EdgesDone: the other ends of edges are durable. */
