@@ -14,8 +14,9 @@ node_replication = lib/node/replication/internal.h lib/node/replication/replica_
 	lib/node/replication/lease.c lib/node/replication/replication.h \
 	lib/node/replication/replication_log.c lib/node/replication/takeover.c
 node_application = lib/node/application/application.c lib/node/application/application.h \
-	lib/node/application/change.c lib/node/application/edges.c lib/node/application/guest.h \
-	lib/node/application/ids.c lib/node/application/neighbours.c lib/node/application/places.c \
+	lib/node/application/change.c lib/node/application/edges.c lib/node/application/edges_heard.c \
+	lib/node/application/guest.h lib/node/application/ids.c lib/node/application/neighbours.c \
+	lib/node/application/places.c \
 	lib/node/application/programs.c lib/node/application/program_watch.c \
 	lib/node/application/payloads.c lib/node/application/unserved.c lib/node/client/run.c
 node_mapping = lib/node/mapping/diffuse.c lib/node/mapping/diffuse.h lib/node/mapping/ghosts.c \

@@ -382,7 +382,6 @@ struct id_wait {
 
 /* The owner of the other end of an edge hears, once the backup has it, that it is so here too. */
 struct edge_answer {
-    uint64_t seq; /* of the change here */
     uint64_t job, stamp;
     uint32_t to; /* host */
     uint32_t vertex, toward, weight, gone;
