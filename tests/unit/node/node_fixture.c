@@ -76,6 +76,8 @@ trace_send(struct alone *b, const struct lbm_effect *effect)
         lbm_buf_printf(&b->trace, "%" PRId64 " ms  piece %" PRIu32 " of %zu bytes to %" PRIu32 "\n",
                        b->now_us / 1000, message->blob_piece->piece, message->blob_piece->data.len,
                        effect->as.send.host);
+    if (message->body_case == LBM__PEER__BODY_OFFER_CHECK)
+        b->check = message->offer_check->id;
     if (message->body_case == LBM__PEER__BODY_REPL)
         b->seq = message->repl->seq;
     if (message->body_case == LBM__PEER__BODY_LEASE_REQ) {
@@ -313,6 +315,14 @@ backup_answers(struct alone *b)
         message.body_case = LBM__PEER__BODY_LEASE;
         message.lease = &lease;
         b->asked_us = 0;
+        alone_hear(b, &message);
+    }
+    if (b->check != 0) {
+        Lbm__OfferClaims claims = LBM__OFFER_CLAIMS__INIT;
+        claims.id = b->check;
+        message.body_case = LBM__PEER__BODY_OFFER_CLAIMS;
+        message.offer_claims = &claims;
+        b->check = 0;
         alone_hear(b, &message);
     }
     if (b->seq != 0) {

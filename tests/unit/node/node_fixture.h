@@ -20,6 +20,7 @@ struct alone {
     int backup_is_unreachable;
     uint64_t asked_us, repl_epoch, seq; /* what the backup was asked and sent, not answered yet; 0: nothing */
     uint64_t held;                      /* what it has answered */
+    uint64_t check;                     /* question about an offer, to be answered; 0: none */
     uint64_t sweep;                     /* of the round with it that was last opened */
     uint32_t stage;                     /* of MAPPING, as it was last told */
     enum lbm_phase phase;               /* of the job, as it was last told */
