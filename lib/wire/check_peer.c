@@ -128,8 +128,8 @@ static const struct lbm_wire_table offer_claims_table =
 static const struct lbm_wire_rule pair_open_rules[] = {{"numbers", FLAG}, {"due", FLAG}};
 static const struct lbm_wire_table pair_open_table = TABLE(pair_open_rules, lbm__pair_open__descriptor);
 
-static const struct lbm_wire_rule pair_accept_rules[] = {{"band", .nested = &band_table},
-                                                         {"round_kind", SMALL_ENUM}};
+static const struct lbm_wire_rule pair_accept_rules[] = {
+    {"band", .nested = &band_table}, {"round_kind", SMALL_ENUM}, {"first", FLAG}};
 static const struct lbm_wire_table pair_accept_table = TABLE(pair_accept_rules, lbm__pair_accept__descriptor);
 
 static const struct lbm_wire_rule pair_plan_rules[] = {

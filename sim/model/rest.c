@@ -66,6 +66,16 @@ copies_of_members(const struct cluster *c, const struct truth *truth)
     return n;
 }
 
+/* A vertex that nobody owns just now: its record is on the way from one host to another, or there is none. */
+static const char *
+without_owner(const struct truth *truth)
+{
+    for (size_t i = 0; i < truth->copies.n; i++)
+        if (truth->copies.at[i].owner == LBM_NONE && truth->copies.at[i].stage == LBM_STAGE_OUT)
+            return "a vertex that is being handed over";
+    return "a vertex without owner";
+}
+
 static const char *
 guest_at_rest(const struct cluster *c, const struct guest *guest)
 {
@@ -79,7 +89,7 @@ guest_at_rest(const struct cluster *c, const struct guest *guest)
         int may_be_back = !truth->is_gone || c->check.has_loss;
         int is_as_due = check_is_there(truth) ? owners == 1 : owners == 0 || (owners == 1 && may_be_back);
         if (guest->logged && !guest->deleted && !is_as_due)
-            return owners == 0 ? "a vertex without owner" : "a vertex with two owners";
+            return owners == 0 ? without_owner(truth) : "a vertex with two owners";
     }
     return NULL;
 }

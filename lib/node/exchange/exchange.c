@@ -211,6 +211,22 @@ is_patient_to_pass(const struct lbm_node *node, const struct job *job)
     return sweeps <= 2 * (PATIENT_SWEEPS + (uint64_t)node->view.diameter);
 }
 
+/* What each side may have after the round, as it says itself: one that has settled since it started leaves a
+ * margin free, one that has not does not. Were both taken for what this host is, each would find too much
+ * where the other finds room, and what one gives the other would give back for ever. */
+static uint64_t
+own_limit(const struct lbm_node *node, const struct job *job)
+{
+    return lbm_exchange_limit(node, job, node->host, lbm_local_load(job), job->was_settled);
+}
+
+static uint64_t
+partner_limit(const struct lbm_node *node, const struct job *job, uint32_t partner,
+              const Lbm__PairAccept *accept)
+{
+    return lbm_exchange_limit(node, job, partner, accept->load, !accept->first);
+}
+
 /* What must leave the side that is over its limit: GDE's half of the difference; see above once the job had
  * settled, and it is known where room is. */
 static int64_t
@@ -218,9 +234,8 @@ due_share(const struct lbm_node *node, const struct job *job, const struct lbm_j
           uint32_t partner, const Lbm__PairAccept *accept)
 {
     uint64_t own = lbm_local_load(job), theirs = accept->load;
-    uint64_t own_limit = lbm_exchange_limit(node, job, node->host, own),
-             their_limit = lbm_exchange_limit(node, job, partner, theirs);
-    uint64_t own_over = excess(own, own_limit), their_over = excess(theirs, their_limit);
+    uint64_t most = own_limit(node, job), their_most = partner_limit(node, job, partner, accept);
+    uint64_t own_over = excess(own, most), their_over = excess(theirs, their_most);
     if ((own_over == 0 && their_over == 0) || node->raise->mapping_remap_holds(node, job))
         return 0;
     int passes = own_over != 0 && may_pass_on(node, job, entry, accept, 1);
@@ -232,10 +247,10 @@ due_share(const struct lbm_node *node, const struct job *job, const struct lbm_j
         job->rounds.residual.best.hops < RESIDUAL_HOPS_MAX || accept->residual_hops < RESIDUAL_HOPS_MAX;
     if (job->was_settled && room_is_known && is_patient_to_pass(node, job)) {
         if (own_over != 0 && (their_over == 0 || passes))
-            return (int64_t)give_on(node, job, own_over, half, excess(their_limit, theirs), passes,
+            return (int64_t)give_on(node, job, own_over, half, excess(their_most, theirs), passes,
                                     accept->residual_load);
         if (their_over != 0 && (own_over == 0 || takes))
-            return -(int64_t)give_on(node, job, their_over, half, excess(own_limit, own), takes,
+            return -(int64_t)give_on(node, job, their_over, half, excess(most, own), takes,
                                      lbm_exchange_round_residual(node, job, partner).room);
         return 0;
     }
@@ -250,9 +265,9 @@ static int
 is_passed_on(const struct lbm_node *node, const struct job *job, uint32_t partner,
              const Lbm__PairAccept *accept, int64_t share)
 {
-    uint64_t load = share > 0 ? lbm_local_load(job) : accept->load;
-    return load > lbm_exchange_limit(node, job, share > 0 ? node->host : partner, load) &&
-           may_pass_on(node, job, lbm_view_job(&node->view, job->id), accept, share > 0);
+    int is_over = share > 0 ? lbm_local_load(job) > own_limit(node, job)
+                            : accept->load > partner_limit(node, job, partner, accept);
+    return is_over && may_pass_on(node, job, lbm_view_job(&node->view, job->id), accept, share > 0);
 }
 
 /* How uneven two loads are, relative to what is due to each. */
@@ -283,8 +298,7 @@ is_worth_it(const struct lbm_node *node, const struct job *job, uint32_t partner
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
     uint64_t load[2] = {lbm_local_load(job), accept->load};
-    uint64_t limit[2] = {lbm_exchange_limit(node, job, node->host, lbm_local_load(job)),
-                         lbm_exchange_limit(node, job, partner, accept->load)};
+    uint64_t limit[2] = {own_limit(node, job), partner_limit(node, job, partner, accept)};
     double target[2] = {lbm_local_target(node, entry, node->host), lbm_local_target(node, entry, partner)};
     uint64_t over_before = excess(load[0], limit[0]) + excess(load[1], limit[1]);
     uint64_t over_after = excess(left[0], limit[0]) + excess(left[1], limit[1]);
@@ -459,8 +473,7 @@ lbm_exchange_decide(struct lbm_node *node, struct job *job, uint32_t partner_hos
         int64_t share = outstanding != 0 ? outstanding : due_share(node, job, entry, partner_host, accept);
         int swap = share < 0; /* the pair's first side is the one that gives */
         uint64_t load[2] = {lbm_local_load(job), accept->load};
-        uint64_t limit[2] = {lbm_exchange_limit(node, job, node->host, load[0]),
-                             lbm_exchange_limit(node, job, partner_host, load[1])};
+        uint64_t limit[2] = {own_limit(node, job), partner_limit(node, job, partner_host, accept)};
         if (outstanding != 0)
             undo_netting(outstanding, load, limit);
         uint32_t room[2] = {lbm_migration_throttle_budget(node, job),

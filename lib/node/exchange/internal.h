@@ -71,9 +71,11 @@ uint32_t lbm_exchange_round_colour(struct lbm_node *node, uint32_t host);
  * cluster a host that joins takes more than the slack from each other one, however much of it was left free.
  */
 int lbm_exchange_spares(const struct lbm_node *node, const struct job *job);
-/* Returns the work units that a host with `load` may have after a round. A job that had settled keeps a part
- * of the margin free, so that the next vertex or host that comes does not wake it again. */
-uint64_t lbm_exchange_limit(const struct lbm_node *node, const struct job *job, uint32_t host, uint64_t load);
+/* Returns the work units that a host with `load` may have after a round. One that has settled since it
+ * started (had_settled) keeps a part of the margin free, so that the next vertex or host that comes does not
+ * wake it again. */
+uint64_t lbm_exchange_limit(const struct lbm_node *node, const struct job *job, uint32_t host, uint64_t load,
+                            int had_settled);
 /* Returns the work units that this host can still take; 0: not even the lightest vertex that was ever here.
  */
 uint64_t lbm_exchange_residual_here(const struct lbm_node *node, const struct job *job);

@@ -166,6 +166,7 @@ lbm_exchange_pair_answer(struct lbm_node *node, struct job *job, const struct ea
     accept.change_clock = s->change_clock;
     accept.same = same != 0;
     accept.round_kind = s->round_kind;
+    accept.first = !job->was_settled;
     if (s->round_kind == ROUND_KIND_NUMBERS) {
         const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
         uint64_t given = (uint64_t)lbm_exchange_netting_given(s, s->partner),

@@ -28,19 +28,20 @@ lbm_exchange_spares(const struct lbm_node *node, const struct job *job)
     return job->drifts || entry->imbalance * (double)node->view.active.n < 1;
 }
 
-/* What a host may have after a round that has `load`. A job that had settled leaves a part of the residual
+/* What a host may have after a round that has `load`. One that had settled leaves a part of the residual
  * capacity free: a host above its limit gives so much more, and none takes it up; so the next vertex that
  * comes, or the next host that joins and lowers the limits of all, does not wake it again. Between both it
  * keeps what it has. */
 uint64_t
-lbm_exchange_limit(const struct lbm_node *node, const struct job *job, uint32_t host, uint64_t load)
+lbm_exchange_limit(const struct lbm_node *node, const struct job *job, uint32_t host, uint64_t load,
+                   int had_settled)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
     uint64_t limit = lbm_local_limit(node, entry, host);
     double target = lbm_local_target(node, entry, host);
     double margin =
         ((double)limit - target) * (lbm_exchange_spares(node, job) ? MARGIN_SPARING : MARGIN_QUARTERS) / 4;
-    if (!job->was_settled || margin < lbm_local_load_mean(node, entry))
+    if (!had_settled || margin < lbm_local_load_mean(node, entry))
         return limit;
     uint64_t less = limit - (uint64_t)margin;
     return load > limit || load < less ? less : load;
@@ -51,7 +52,8 @@ uint64_t
 lbm_exchange_residual_here(const struct lbm_node *node, const struct job *job)
 {
     uint32_t least = job->shard.work_least != LBM_NONE ? job->shard.work_least : 1;
-    uint64_t load = lbm_local_load(job), limit = lbm_exchange_limit(node, job, node->host, load);
+    uint64_t load = lbm_local_load(job),
+             limit = lbm_exchange_limit(node, job, node->host, load, job->was_settled);
     return load + least <= limit ? limit - load : 0;
 }
 

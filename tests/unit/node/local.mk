@@ -4,7 +4,7 @@ unit_node_short_tests = tests/unit/node/test_admin tests/unit/node/test_blobs te
 	tests/unit/node/test_cut \
 	tests/unit/node/test_diffuse tests/unit/node/test_ensemble tests/unit/node/test_evictions \
 	tests/unit/node/test_ghosts tests/unit/node/test_handoff tests/unit/node/test_history \
-	tests/unit/node/test_ingest tests/unit/node/test_liar tests/unit/node/test_log \
+	tests/unit/node/test_ingest tests/unit/node/test_laps tests/unit/node/test_liar tests/unit/node/test_log \
 	tests/unit/node/test_node tests/unit/node/test_places tests/unit/node/test_programs \
 	tests/unit/node/test_query tests/unit/node/test_record_packed tests/unit/node/test_rights \
 	tests/unit/node/test_rounds tests/unit/node/test_shard tests/unit/node/test_summary \
@@ -149,6 +149,10 @@ tests_unit_node_test_rounds_SOURCES = tests/unit/node/test_rounds.c tests/unit/n
 	tests/unit/node/node_fixture.h
 tests_unit_node_test_rounds_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
 tests_unit_node_test_rounds_LDADD = $(tests_unit_node_test_node_LDADD)
+tests_unit_node_test_laps_SOURCES = tests/unit/node/test_laps.c tests/unit/node/node_fixture.c \
+	tests/unit/node/node_fixture.h
+tests_unit_node_test_laps_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
+tests_unit_node_test_laps_LDADD = $(tests_unit_node_test_node_LDADD)
 tests_unit_node_test_ghosts_SOURCES = tests/unit/node/test_ghosts.c tests/unit/node/node_fixture.c \
 	tests/unit/node/node_fixture.h
 tests_unit_node_test_ghosts_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
@@ -163,6 +167,7 @@ $(tests_unit_node_test_view_OBJECTS) $(tests_unit_node_test_view_sites_OBJECTS) 
 	$(tests_unit_node_test_evictions_OBJECTS) $(tests_unit_node_test_places_OBJECTS) \
 	$(tests_unit_node_test_programs_OBJECTS) \
 	$(tests_unit_node_test_rounds_OBJECTS) $(tests_unit_node_test_ghosts_OBJECTS) \
+	$(tests_unit_node_test_laps_OBJECTS) \
 	$(tests_unit_node_test_view_cache_OBJECTS) $(tests_unit_node_test_load_policies_OBJECTS) \
 	$(tests_unit_node_test_history_OBJECTS) $(tests_unit_node_test_record_packed_OBJECTS) \
 	$(tests_unit_node_test_cut_OBJECTS) $(tests_unit_node_test_query_OBJECTS) \

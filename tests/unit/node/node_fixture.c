@@ -91,6 +91,10 @@ trace_send(struct alone *b, const struct lbm_effect *effect)
     }
     if (message->body_case == LBM__PEER__BODY_PAIR_OPEN)
         b->sweep = message->pair_open->sweep;
+    if (message->body_case == LBM__PEER__BODY_SUMS)
+        b->stage = message->sums->stage;
+    if (message->body_case == LBM__PEER__BODY_PING && message->ping->n_jobs != 0)
+        b->phase = (enum lbm_phase)message->ping->jobs[0]->phase;
     if (what != NULL)
         lbm_buf_printf(&b->trace, "%" PRId64 " ms  %s %" PRIu32 " e%" PRIu64 " to %" PRIu32 " >%" PRIu64 "\n",
                        b->now_us / 1000, what, vertex, epoch, effect->as.send.host, effect->after);
@@ -187,7 +191,7 @@ keep_member(struct alone *b, uint32_t host)
 }
 
 void
-alone_prepare(struct alone *b)
+alone_prepare_job(struct alone *b, struct alone_job as)
 {
     *b = (struct alone){.now_us = SECOND, .disk = lbm_alloc(1, sizeof *b->disk)};
     b->disk->known = 1;
@@ -210,14 +214,21 @@ alone_prepare(struct alone *b)
     create.job = JOB;
     create.name = job_name;
     create.coordinator = OTHER;
-    create.vertices = 10;
-    create.work = 10;
-    create.imbalance = 0.03;
+    create.vertices = as.vertices;
+    create.work = as.vertices;
+    create.imbalance = as.imbalance;
+    create.start = as.start;
     command.what_case = LBM__COMMAND__WHAT_JOB_CREATE;
     command.job_create = &create;
     keep_command(b, &command);
     struct lbm_recovered_job job = {.job = JOB, .state = LBM_JOB_SUBMITTED};
     assert_int_equal(lbm_vec_push(&b->disk->jobs, job), LBM_OK);
+}
+
+void
+alone_prepare(struct alone *b)
+{
+    alone_prepare_job(b, (struct alone_job){10, 0.03, LBM_START_PLAN});
 }
 
 void

@@ -23,10 +23,20 @@ struct alone {
     uint64_t held;                      /* what it has answered */
     uint64_t check;                     /* question about an offer, to be answered; 0: none */
     uint64_t sweep;                     /* of the round with it that was last opened */
+    uint32_t stage;                     /* of MAPPING, as it was last told */
+    enum lbm_phase phase;               /* of the job, as it was last told */
+};
+
+struct alone_job {
+    uint32_t vertices;
+    double imbalance; /* so much more than what is due to a host may be there, relative */
+    enum lbm_start start;
 };
 
 /* Host 0 of two, leader, with the log of both and of a job of ten vertices whose coordinator is host 1. */
 void alone_prepare(struct alone *b);
+/* The same with that job: a vertex is one unit of work. */
+void alone_prepare_job(struct alone *b, struct alone_job job);
 void alone_keep_row(struct alone *b, uint32_t vertex, uint64_t epoch, enum lbm_stage stage, uint32_t peer);
 void alone_start(struct alone *b, uint32_t vertices_max);
 void alone_stop(struct alone *b);
