@@ -39,6 +39,8 @@ EXTRA_DIST += bench/memory.sh bench/memory.py
 EXTRA_DIST += bench/drift.sh bench/drift.py
 # Load steps next to a slow link and a stopped host, between real daemons: bench/delay.sh [OPTIONS] [BUILD_DIRECTORY].
 EXTRA_DIST += bench/delay.sh
+# What balancing saves two programs: bench/gain.sh [OPTIONS] [BUILD_DIRECTORY].
+EXTRA_DIST += bench/gain.sh
 # Guests that change: bench/adaptive.sh [OPTIONS] [BUILD_DIRECTORY].
 # Step times of an MPI program by placement, in network namespaces: bench/mpi.sh [OPTIONS] [BUILD_DIRECTORY].
 EXTRA_DIST += bench/mpi.sh

@@ -14,8 +14,9 @@ node_replication = lib/node/replication/internal.h lib/node/replication/replica_
 	lib/node/replication/lease.c lib/node/replication/replication.h \
 	lib/node/replication/replication_log.c lib/node/replication/takeover.c
 node_application = lib/node/application/application.c lib/node/application/application.h \
-	lib/node/application/change.c lib/node/application/edges.c lib/node/application/guest.h \
-	lib/node/application/ids.c lib/node/application/neighbours.c lib/node/application/places.c \
+	lib/node/application/change.c lib/node/application/edges.c lib/node/application/edges_heard.c \
+	lib/node/application/guest.h lib/node/application/ids.c lib/node/application/neighbours.c \
+	lib/node/application/places.c \
 	lib/node/application/programs.c lib/node/application/program_watch.c \
 	lib/node/application/payloads.c lib/node/application/unserved.c lib/node/client/run.c
 node_mapping = lib/node/mapping/diffuse.c lib/node/mapping/diffuse.h lib/node/mapping/ghosts.c \
@@ -33,7 +34,8 @@ node_exchange = lib/node/exchange/band.c lib/node/exchange/decision.h lib/node/e
 	lib/node/exchange/settled.c lib/node/exchange/state.h
 node_migration = lib/node/migration/completion.c lib/node/migration/due.c lib/node/migration/handoff.c \
 	lib/node/migration/history.c lib/node/migration/history.h lib/node/migration/internal.h \
-	lib/node/migration/migration.h lib/node/migration/move_names.c lib/node/migration/pinned.c \
+	lib/node/migration/migration.h lib/node/migration/move_names.c lib/node/migration/offer_check.c \
+	lib/node/migration/offer_take.c lib/node/migration/pinned.c \
 	lib/node/migration/queue.c lib/node/migration/scheduler.c lib/node/migration/throttle.c
 node_log = lib/node/log/confirm.c lib/node/log/control_log.c lib/node/log/deferred.c lib/node/log/diverged.c \
 	lib/node/log/ensemble.c lib/node/log/engine.c lib/node/log/external.c lib/node/log/forced.c \

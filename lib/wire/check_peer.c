@@ -117,6 +117,12 @@ static const struct lbm_wire_rule fin_rules[] = {
 };
 static const struct lbm_wire_table fin_table = TABLE(fin_rules, lbm__fin__descriptor);
 
+static const struct lbm_wire_rule offer_check_rules[] = {{"vertex", UP_TO(LBM_BATCH_VERTICES_MAX), VERTEX}};
+static const struct lbm_wire_table offer_check_table = TABLE(offer_check_rules, lbm__offer_check__descriptor);
+static const struct lbm_wire_rule offer_claims_rules[] = {{"vertex", UP_TO(LBM_BATCH_VERTICES_MAX), VERTEX}};
+static const struct lbm_wire_table offer_claims_table =
+    TABLE(offer_claims_rules, lbm__offer_claims__descriptor);
+
 /* ---- exchange rounds -------------------------------------------------------------------------- */
 
 static const struct lbm_wire_rule pair_open_rules[] = {{"numbers", FLAG}, {"due", FLAG}};
@@ -590,6 +596,8 @@ static const struct lbm_wire_rule peer_rules[] = {
     {"blob_get", .nested = &blob_get_table},
     {"blob_piece", .nested = &blob_piece_table},
     {"blob_have", .nested = &blob_have_table},
+    {"offer_check", .nested = &offer_check_table},
+    {"offer_claims", .nested = &offer_claims_table},
 };
 const struct lbm_wire_table lbm_wire_peer_table = {
     .type = &lbm__peer__descriptor,

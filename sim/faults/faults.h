@@ -19,7 +19,7 @@
     X(BRIDGE, "bridge", 2, 1000, 12000, "two groups that reach each other through one host alone")           \
     X(LAG, "lag", 4, 500, 8000, "what a host says to another, or to all, arrives seconds late")              \
     X(HOLD, "hold", 2, 500, 12000, "from some message on, what a host says to another waits")                \
-    X(FORGE, "forge", 2, 0, 0, "a host says a number that nobody could have counted to")                     \
+    X(FORGE, "forge", 2, 0, 0, "a host says a number out of reach, or offers what it does not own")          \
     X(LIE, "lie", 2, 1000, 15000, "a member lies about its loads, epochs, place, others, the log or sums")   \
     X(PASS, "pass", 1, 0, 0, "what waits comes through")                                                     \
     X(FLAP, "flap", 2, 0, 0, "a link goes and comes several times")                                          \

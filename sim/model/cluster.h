@@ -218,7 +218,8 @@ enum cluster_lie {
 
 /* From now on what arrives of that host is such a lie (lie.c); CLUSTER_LIE_NONE: no more. */
 void cluster_lie(struct cluster *cluster, uint32_t host, enum cluster_lie lie);
-/* The next ping from one host to another is replaced by a number out of reach, drawn by `what` (forge.c). */
+/* The next ping from one host to another is replaced by a number out of reach, or by an offer of what a third
+ * one owns, drawn by `what` (forge.c). */
 void cluster_forge(struct cluster *cluster, uint32_t from, uint32_t to, uint32_t what);
 
 /* ---- the external log (log.c) -------------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A host says numbers that nobody could have counted to: its next ping to another host is replaced by a
- * message of the same sender with such a number. Whatever is taken of it harms more than that one message. */
+/* A host says numbers that nobody could have counted to, or offers what another host owns: its next ping to
+ * another host is replaced by such a message of the same sender. Whatever is taken of it harms more than that
+ * one message. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -47,13 +48,12 @@ say(struct cluster *c, uint32_t host, const Lbm__Peer *ping)
     step(c, host, &event);
 }
 
-/* A vertex without neighbours at an epoch that cannot be handed on: with one at an epoch that can, whose
- * owner is another host, so that it is not new there. */
+/* A vertex without neighbours at that epoch. */
 static void
-offer(struct cluster *c, uint32_t host, const Lbm__Peer *as, uint64_t job)
+offer(struct cluster *c, uint32_t host, const Lbm__Peer *as, uint64_t job, uint32_t v, uint64_t e)
 {
-    uint32_t vertex[1] = {0}, one[1] = {1}, none[1] = {LBM_NONE}, zero[1] = {0};
-    uint64_t epoch[1] = {INT64_MAX};
+    uint32_t vertex[1] = {v}, one[1] = {1}, none[1] = {LBM_NONE}, zero[1] = {0};
+    uint64_t epoch[1] = {e};
     double position[LBM_DIMENSIONS_MAX] = {0.5, 0.5, 0.5};
     Lbm__Records records = LBM__RECORDS__INIT;
     records.n_vertex = records.n_epoch = records.n_work = records.n_pin = records.n_anchored = 1;
@@ -74,6 +74,37 @@ offer(struct cluster *c, uint32_t host, const Lbm__Peer *as, uint64_t job)
     message.offer = &body;
     struct lbm_event event = {.kind = LBM_EVENT_MESSAGE, .as.received.message = &message};
     step(c, host, &event);
+}
+
+/* Nonzero if `owner` is there to say to `host` what it owns. */
+static int
+can_tell(const struct cluster *c, uint32_t owner, uint32_t host)
+{
+    const struct machine *m = &c->machine[owner];
+    return m->node != NULL && !m->stopped && !m->suspended && !m->broken[host] &&
+           !c->machine[host].broken[owner] && !c->cut[(size_t)owner * c->n + host] &&
+           !c->cut[(size_t)host * c->n + owner] && lbm_node_is_member(m->node) &&
+           lbm_node_address(c->machine[host].node, owner) != NULL;
+}
+
+/* A vertex that a third host owns, at an epoch that could be the next: the owner is asked. */
+static void
+offer_of_another(struct cluster *c, uint32_t host, const Lbm__Peer *as, uint64_t job, uint32_t draw)
+{
+    const struct lbm_row *row = NULL;
+    uint32_t owner = draw % c->n;
+    if (model_is_large(c))
+        return; /* nobody is asked there */
+    for (uint32_t i = 0; i < c->n && row == NULL; i++, owner = (owner + 1) % c->n) {
+        const struct row_set *set = &c->disk[owner].rows;
+        for (size_t k = 0; owner != host && owner != as->src && can_tell(c, owner, host) && k < set->jobs.n;
+             k++)
+            for (size_t r = 0; set->jobs.at[k].job == job && r < set->jobs.at[k].rows.n && row == NULL; r++)
+                if (set->jobs.at[k].rows.at[r].stage == LBM_STAGE_OWN)
+                    row = &set->jobs.at[k].rows.at[r];
+    }
+    if (row != NULL)
+        offer(c, host, as, job, row->vertex, row->epoch + 1 + draw % 3);
 }
 
 static void
@@ -146,8 +177,10 @@ forgery_arrives(struct cluster *c, uint32_t host, uint32_t from, const Lbm__Peer
     trace(c, host, "hears a forged number from %" PRIu32, from);
     uint64_t job = message->ping->n_jobs != 0 ? message->ping->jobs[0]->job : 0;
     Lbm__Peer as = *message;
-    if (f->what % 4 == 0 && job != 0)
-        offer(c, host, &as, job);
+    if (f->what % 8 == 0 && job != 0)
+        offer(c, host, &as, job, 0, INT64_MAX); /* cannot be handed on */
+    else if (f->what % 4 == 0 && job != 0)
+        offer_of_another(c, host, &as, job, f->what / 8);
     else if (f->what % 4 == 1 && job != 0)
         moved(c, host, &as, job);
     else if (f->what % 4 == 2) {

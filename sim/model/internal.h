@@ -287,6 +287,12 @@ void happen_disconnected(struct cluster *c, const struct happen *happen);
 void lie_begins(struct cluster *c, uint32_t from, Lbm__Peer *message, struct lie_words *words);
 void lie_ends(struct lie_words *words);
 
+/* ---- summaries.c --------------------------------------------------------------------------------------- */
+
+/* Nonzero for a large cluster: most hosts are heard in turn, so that what is said of them may be minutes old.
+ */
+int model_is_large(const struct cluster *c);
+
 /* ---- forge.c ------------------------------------------------------------------------------------------- */
 
 int forgery_arrives(struct cluster *c, uint32_t host, uint32_t from, const Lbm__Peer *message);

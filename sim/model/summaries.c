@@ -60,9 +60,8 @@ ask_all(struct cluster *c, struct guest *guest)
     }
 }
 
-/* In a large cluster most hosts are heard in turn, so that what is said of them may be minutes old. */
-static int
-is_large(const struct cluster *c)
+int
+model_is_large(const struct cluster *c)
 {
     return c->n > (c->options.large_members != 0 ? c->options.large_members : (uint32_t)LBM_VIEW_SMALL);
 }
@@ -70,7 +69,7 @@ is_large(const struct cluster *c)
 void
 summaries_sample(struct cluster *c)
 {
-    if (is_large(c) || c->now_us < c->sampled_us + SAMPLE_US || c->options.unwatched)
+    if (model_is_large(c) || c->now_us < c->sampled_us + SAMPLE_US || c->options.unwatched)
         return;
     c->sampled_us = c->now_us;
     uint8_t *works = lbm_alloc(c->n, 1);

@@ -27,7 +27,7 @@ skipped slow soon source spare spread stage start stat state step stop store sto
 table take taken task tell tick timeout timer to together topology total touch transfer trip try u unchanged undecided
 outside outsider undelivered unknown untrue unpack until up visit wa wait want watched weigh weight where whole window withdraw withhold
 within asked close command diverge etcd defer foreign held know managed older silence
-computed output program refusal watch
+checked claim computed output program refusal watch
 '
 
 # Words in bold of the glossary $1, in the singular.

@@ -2,7 +2,7 @@
 /* An application changes the guest where it works on it (docs/adr/0009): vertices that it holds split, go,
  * get or lose edges. A change is looked at as a whole first; then it is carried out, stored, and sent to the
  * backup as a whole. Only the owner of a vertex changes it: what another host owns changes there when that
- * host hears of the edge (edges.c). */
+ * host hears of the edge (edges_heard.c). */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

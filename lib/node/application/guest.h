@@ -125,6 +125,8 @@ uint32_t lbm_application_edge_find(const struct lbm_vertex *vertex, uint32_t to)
 /* Errors: LBM_E_NOMEM. The record is not stored by it. weight 0: there is no such edge any more. */
 enum lbm_err lbm_application_edge_set(struct job *job, struct lbm_vertex *vertex, uint32_t to,
                                       uint32_t weight, uint32_t host) LBM_MUST_CHECK;
+/* The place of an edge among what is to be told, or LBM_NONE. */
+uint32_t lbm_application_edge_news(const struct lbm_vertex *vertex, uint32_t to);
 /* Both ends say the same: there is nothing to be told of that edge. */
 void lbm_application_edge_agreed(struct lbm_vertex *vertex, uint32_t to);
 /* Have the other end's owner told. Errors: LBM_E_NOMEM. */
@@ -134,13 +136,26 @@ enum lbm_err lbm_application_edge_note(struct lbm_vertex *vertex, uint32_t to, u
 void lbm_application_edges_timer(struct lbm_node *node, struct job *job);
 /* Time, us, at which lbm_application_edges_timer has something to do; INT64_MAX: none. */
 int64_t lbm_application_edges_deadline(const struct job *job);
-void lbm_application_edges_acked(struct lbm_node *node); /* the replication log has moved on */
 /* Somebody says that `host` has a vertex; or LBM_NONE: that `from`, which says so, has not. */
 void lbm_application_edges_learn(struct job *job, uint32_t id, uint32_t host, uint32_t from);
-/* Edges: a neighbour says what its end of edges is now. Answered with EdgesDone or Moved. */
+
+/* ---- edges_heard.c ------------------------------------------------------------------------------------- */
+
+enum { EDGES_TOLD_MAX = LBM_ROWS_MAX / 8 }; /* rows of one message about edges, or of its answer */
+
+/* Edges: a neighbour says what its end of edges is now. Answered with EdgesDone, once the backup has the
+ * records as they are by then, or with Moved. */
 void lbm_application_on_edges(struct lbm_node *node, const Lbm__Peer *message);
+/* The same where both ends are here. In: told, what a message would say; epoch, of the vertex that has
+ * changed. */
+void lbm_application_edge_heard_here(struct lbm_node *node, struct job *job, const struct edge_answer *told,
+                                     uint64_t epoch);
+/* The replication log has moved on: what the backup has by now is answered. */
+void lbm_application_edges_acked(struct lbm_node *node);
 /* EdgesDone: the other ends of edges are durable. */
 void lbm_application_on_edges_done(struct lbm_node *node, const Lbm__Peer *message);
+/* One of them. What is stored of this record says more than is left to tell, until all is told. */
+void lbm_application_edge_done(struct lbm_node *node, struct job *job, const struct edge_answer *answer);
 
 /* ---- ids.c --------------------------------------------------------------------------------------------- */
 

@@ -149,6 +149,8 @@ struct due {
     int retargeted;
 };
 
+struct offer_check; /* migration/offer_check.c */
+
 /* An application on this host. */
 struct application {
     uint64_t client;
@@ -380,7 +382,6 @@ struct id_wait {
 
 /* The owner of the other end of an edge hears, once the backup has it, that it is so here too. */
 struct edge_answer {
-    uint64_t seq; /* of the change here */
     uint64_t job, stamp;
     uint32_t to; /* host */
     uint32_t vertex, toward, weight, gone;
@@ -510,6 +511,10 @@ struct lbm_node {
     LBM_VEC(struct replica *) replicas;
     LBM_VEC(struct lbm_recovered_takeover) takeovers; /* merged already */
     LBM_VEC(struct due) due;
+    LBM_VEC(struct offer_check *) offer_checks; /* offers that wait for what others say of them */
+    uint64_t offer_check_id;                    /* of the last one */
+    size_t offer_check_bytes;                   /* of all */
+    int64_t claim_us; /* when it was last told that two hosts say a vertex is theirs; 0: never */
     LBM_VEC(struct application) applications;
     LBM_VEC(struct checkpoint) checkpoints;
     LBM_VEC(struct place) places;

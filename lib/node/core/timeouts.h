@@ -25,10 +25,12 @@ enum {
     ENSEMBLE_FORM_US = 30000000,  /* for the answers of all etcds that were started */
     ENSEMBLE_SICK_US = 60000000,  /* etcd on a host that is heard does not answer: it is replaced */
     OFFER_RETRY_US = 1000000,
-    BLOB_WAIT_US = 10000000, /* a host that was asked for pieces sends none: it may be asked again, */
-    BLOB_OTHER_US = 3000000, /* or another host that has a record with that blob */
-    BLOB_SWEEP_US = 5000000, /* between looks at which large payloads are of no use */
-    BLOB_REST_US = 60000000, /* one that no record has had yet stays so long */
+    OFFER_ASK_US = 250000,     /* whose an offered vertex is, is asked again, */
+    OFFER_ANSWER_US = 2000000, /* and who has not said then has nothing against it */
+    BLOB_WAIT_US = 10000000,   /* a host that was asked for pieces sends none: it may be asked again, */
+    BLOB_OTHER_US = 3000000,   /* or another host that has a record with that blob */
+    BLOB_SWEEP_US = 5000000,   /* between looks at which large payloads are of no use */
+    BLOB_REST_US = 60000000,   /* one that no record has had yet stays so long */
     MAPPING_TICK_US = 10000,
     PLACING_TICK_US = 5000,
     FOLLOW_US = 100000,           /* ownership follows regions this often */

@@ -128,6 +128,7 @@ lbm_node_free(struct lbm_node *node)
     lbm_client_cut_free(node);
     lbm_blobs_free(node);
     lbm_migration_moves_free(node);
+    lbm_migration_offer_checks_free(node);
     for (size_t i = 0; i < node->log.n; i++)
         free(node->log.at[i].command);
     lbm_vec_free(&node->log);
@@ -254,6 +255,8 @@ static const struct {
     {LBM__PEER__BODY_BLOB_HAVE, LIVING, lbm_replication_on_blob_have},
     {LBM__PEER__BODY_MOVED, LIVING, lbm_mapping_on_moved},
     {LBM__PEER__BODY_OFFER, LIVING, lbm_migration_on_offer},
+    {LBM__PEER__BODY_OFFER_CHECK, LIVING, lbm_migration_on_offer_check},
+    {LBM__PEER__BODY_OFFER_CLAIMS, LIVING, lbm_migration_on_offer_claims},
     {LBM__PEER__BODY_ANSWER, LIVING, lbm_migration_on_answer},
     {LBM__PEER__BODY_FIN, LIVING, lbm_migration_on_fin},
     {LBM__PEER__BODY_PAIR_OPEN, LIVING, lbm_exchange_on_pair_open},
@@ -428,6 +431,7 @@ look_at_timers(struct lbm_node *node)
     }
     lbm_membership_timer(node);
     lbm_replication_takeover_timer(node);
+    lbm_migration_offer_check_timer(node);
     lbm_job_timer(node);
     lbm_membership_drain_timer(node);
     lbm_membership_maintenance_timer(node);
@@ -545,6 +549,7 @@ lbm_node_deadline(const struct lbm_node *node)
     int64_t when = node->ping_us;
     when = earlier(when, lbm_log_deadline(node));
     when = earlier(when, lbm_job_deadline(node));
+    when = earlier(when, lbm_migration_offer_check_deadline(node));
     when = earlier(when, lbm_client_query_deadline(node));
     when = earlier(when, lbm_client_cut_deadline(node));
     when = earlier(when, lbm_replication_deadline(node));

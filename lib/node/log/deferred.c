@@ -149,6 +149,8 @@ is_usual(const struct lbm_node *node, const Lbm__Peer *message)
     case LBM__PEER__BODY_PING:
     case LBM__PEER__BODY_GHOSTS:
     case LBM__PEER__BODY_WHERE:
+    case LBM__PEER__BODY_OFFER_CHECK:
+    case LBM__PEER__BODY_OFFER_CLAIMS:
     case LBM__PEER__BODY_LEASE:
     case LBM__PEER__BODY_LOG_FETCH:
     case LBM__PEER__BODY_REPL:

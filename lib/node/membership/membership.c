@@ -223,12 +223,12 @@ recognize(struct lbm_node *node, const struct lbm_member *self)
 static void
 advance(struct lbm_node *node)
 {
+    const struct lbm_member *self = lbm_view_member(&node->view, node->host);
+    if (self != NULL && lbm_view_participates(self) && !node->resetting)
+        recognize(node, self); /* before the log's end is known, as a disk from before a reset is given up */
     if (!node->caught_up || node->join_refused || node->resetting || node->view.index == 0 ||
         node->appends.n != 0 || node->log_waits.n != 0 || node->held != 0)
         return;
-    const struct lbm_member *self = lbm_view_member(&node->view, node->host);
-    if (self != NULL && lbm_view_participates(self))
-        recognize(node, self);
     if (lbm_view_departed(&node->view, node->host, node->incarnation) != NULL)
         return; /* takeover.c knows what follows */
     int is_member = self != NULL && self->incarnation == node->incarnation;

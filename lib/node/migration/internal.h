@@ -21,6 +21,24 @@ int lbm_migration_is_finished(const struct lbm_node *node, const struct job *job
 void lbm_migration_due(struct lbm_node *node, enum due_kind kind, const struct job *job, uint32_t to,
                        const struct lbm_vertex *vertex, uint64_t epoch);
 
+/* ---- offer_take.c ---- */
+
+/* Take the rows of an offer that are marked in is_free [n_vertex]; the message as it came. */
+void lbm_migration_offer_take(struct lbm_node *node, const Lbm__Peer *message, const uint8_t *is_free);
+
+/* ---- offer_check.c ---- */
+
+/* Nonzero if others are asked about the vertices of an offer before they are taken. Not in a large cluster,
+ * nor where a host speaks an older protocol. */
+int lbm_migration_offer_is_checked(const struct lbm_node *node, const Lbm__Peer *offer);
+/* Nonzero if row i of an offer is one that has come before, and waits for what others say. */
+int lbm_migration_offer_waits(const struct lbm_node *node, const Lbm__Peer *offer, size_t i);
+/* A vertex was taken, or refused: other offers of it that wait are void, since this one could be over before
+ * they count. */
+void lbm_migration_offer_is_taken(struct lbm_node *node, uint64_t job, uint32_t vertex);
+/* Ask about the rows marked in rows [n_vertex], which are to be taken; the offer is copied. */
+void lbm_migration_offer_check(struct lbm_node *node, const Lbm__Peer *offer, const uint8_t *rows);
+
 /* ---- history.c ---- */
 
 /* An OWN vertex is to go; if its application must let go first, move_to is set. */

@@ -29,9 +29,6 @@ void lbm_migration_view_changed(struct lbm_node *node, struct job *job);
 /* The backup has got this record as it is: what was waiting for that is due. */
 void lbm_migration_acked(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex);
 void lbm_migration_flush(struct lbm_node *node); /* send what is due */
-/* Offer: records that another host hands over. Answered with Answer once they are durable here and at the
- * backup. */
-void lbm_migration_on_offer(struct lbm_node *node, const Lbm__Peer *message);
 /* BlobHave: what was offered with that is offered again. */
 void lbm_migration_on_blob_have(struct lbm_node *node, const Lbm__Peer *message);
 /* Answer: the destination took or refused records. Taken: Fin follows. */
@@ -54,6 +51,24 @@ size_t lbm_migration_moves_find(const struct lbm_node *node, const struct job *j
                                 Lbm__Move out[LBM_MOVES_TOLD_MAX]);
 /* Free the history of moves. */
 void lbm_migration_moves_free(struct lbm_node *node);
+
+/* ---- offer_check.c ---- */
+
+/* OfferCheck: say which of these vertices this host owns or offers. Answered with OfferClaims. */
+void lbm_migration_on_offer_check(struct lbm_node *node, const Lbm__Peer *message);
+/* OfferClaims: what a host says is its own is not taken; once all have answered, the rest is. */
+void lbm_migration_on_offer_claims(struct lbm_node *node, const Lbm__Peer *message);
+/* Ask again who has not answered; go on without who is not heard, or says nothing for OFFER_ANSWER_US. */
+void lbm_migration_offer_check_timer(struct lbm_node *node);
+/* Time, us, at which that has something to do; INT64_MAX: none. */
+int64_t lbm_migration_offer_check_deadline(const struct lbm_node *node);
+void lbm_migration_offer_checks_free(struct lbm_node *node); /* drop the offers that wait */
+
+/* ---- offer_take.c ---- */
+
+/* Offer: records that another host hands over. Answered with Answer once they are durable here and at the
+ * backup. */
+void lbm_migration_on_offer(struct lbm_node *node, const Lbm__Peer *message);
 
 /* ---- pinned.c ---- */
 

@@ -57,13 +57,22 @@ void lbm_replication_on_repl_ack(struct lbm_node *node, const Lbm__Peer *message
 
 /* A host that left begins again, empty. Nonzero if it does. */
 int lbm_replication_rejoin(struct lbm_node *node);
-/* Its copy of the log is not the cluster's, and by that nobody waits for what this incarnation has: all of it is
- * archived, and the next incarnation begins with nothing, not even a log. */
+/* Its copy of the log is not the cluster's, and by that nobody waits for what this incarnation has: all of it
+ * is archived, and the next incarnation begins with nothing, not even a log. */
 void lbm_replication_begin_again(struct lbm_node *node);
 /* Take over from hosts whose successor this is once their leases are over; begin again where this host was
- * evicted (protocol.md section 8). */
+ * evicted (protocol.md section 8).
+ *
+ * All but one thing waits until the end of the log is known. A host whose copy of the log has a later
+ * incarnation of it gives up its disk at once: others count no answer of the earlier one, and a promotion
+ * that ends that wait may wait for this very host. A disk that still counts is never lost by it. A later
+ * incarnation proposes its own Join (propose_right.c), and only after its number is durable, so whichever
+ * copy of the log has that entry, the disk is from before. Nor would the view take such an entry, whoever
+ * wrote it, while the earlier incarnation takes part, or is evicted and not taken over. The disk is archived,
+ * not erased. */
 void lbm_replication_takeover_timer(struct lbm_node *node);
-/* Time, us, at which lbm_replication_takeover_timer has something to do; INT64_MAX: none. */
+/* Time, us, at which lbm_replication_takeover_timer has something to do; INT64_MAX: none, until an event.
+ * What an event makes due, the timer does in the step of that event. */
 int64_t lbm_replication_takeover_deadline(const struct lbm_node *node);
 /* The beginning of a new incarnation is durable: it acts from now on. */
 void lbm_replication_takeover_persisted(struct lbm_node *node);

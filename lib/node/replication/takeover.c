@@ -336,18 +336,26 @@ own_departure(struct lbm_node *node, const struct lbm_departed *gone)
         propose_rejoin(node);
 }
 
+/* See lbm_replication_takeover_timer. */
+static int
+is_from_before_reset(const struct lbm_node *node)
+{
+    const struct lbm_member *self = lbm_view_member(&node->view, node->host);
+    return self != NULL && self->incarnation > node->incarnation;
+}
+
 void
 lbm_replication_takeover_timer(struct lbm_node *node)
 {
     const struct lbm_departed *gone = lbm_view_departed(&node->view, node->host, node->incarnation);
-    const struct lbm_member *self = lbm_view_member(&node->view, node->host);
-    if (!node->caught_up || node->resetting || node->diverged)
+    if (node->resetting || node->diverged)
         return;
-    if (self != NULL && self->incarnation > node->incarnation) {
-        reset(node, self->incarnation,
-              0); /* a disk from before a reset: what it has was taken over long ago */
+    if (is_from_before_reset(node)) {
+        reset(node, lbm_view_member(&node->view, node->host)->incarnation, 0);
         return;
     }
+    if (!node->caught_up)
+        return;
     if (gone != NULL) {
         own_departure(node, gone);
         return;
@@ -364,6 +372,9 @@ lbm_replication_takeover_deadline(const struct lbm_node *node)
 {
     const struct lbm_departed *gone = lbm_view_departed(&node->view, node->host, node->incarnation);
     int64_t when = INT64_MAX;
+    if (is_from_before_reset(node))
+        return when; /* given up in the step that hears of it, or in the one that ends what reset() waits for
+                      */
     if (!node->caught_up || node->resetting || node->diverged || node->appends.n >= PROPOSALS_MAX)
         return when;
     if (gone != NULL && gone->evicted && !gone->taken_over && node->evicted_us != 0)

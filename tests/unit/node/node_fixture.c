@@ -76,6 +76,13 @@ trace_send(struct alone *b, const struct lbm_effect *effect)
         lbm_buf_printf(&b->trace, "%" PRId64 " ms  piece %" PRIu32 " of %zu bytes to %" PRIu32 "\n",
                        b->now_us / 1000, message->blob_piece->piece, message->blob_piece->data.len,
                        effect->as.send.host);
+    if (message->body_case == LBM__PEER__BODY_OFFER_CHECK)
+        b->check = message->offer_check->id;
+    for (size_t i = 0; message->body_case == LBM__PEER__BODY_EDGES_DONE && i < message->edges_done->n_vertex;
+         i++)
+        lbm_buf_printf(&b->trace, "%" PRId64 " ms  edge %" PRIu32 " to %" PRIu32 " is known >%" PRIu64 "\n",
+                       b->now_us / 1000, message->edges_done->vertex[i], message->edges_done->toward[i],
+                       effect->after);
     if (message->body_case == LBM__PEER__BODY_REPL)
         b->seq = message->repl->seq;
     if (message->body_case == LBM__PEER__BODY_LEASE_REQ) {
@@ -304,14 +311,18 @@ backup_answers(struct alone *b)
         b->asked_us = 0;
         alone_hear(b, &message);
     }
-    if (b->seq != 0) {
-        Lbm__ReplAck ack = LBM__REPL_ACK__INIT;
-        ack.repl_epoch = b->repl_epoch;
-        ack.seq = b->held = b->seq;
-        message.body_case = LBM__PEER__BODY_REPL_ACK;
-        message.repl_ack = &ack;
-        b->seq = 0;
+    if (b->check != 0) {
+        Lbm__OfferClaims claims = LBM__OFFER_CLAIMS__INIT;
+        claims.id = b->check;
+        message.body_case = LBM__PEER__BODY_OFFER_CLAIMS;
+        message.offer_claims = &claims;
+        b->check = 0;
         alone_hear(b, &message);
+    }
+    if (b->seq != 0) {
+        uint64_t seq = b->seq;
+        b->seq = 0;
+        alone_hear_acked(b, seq);
     }
 }
 
@@ -375,6 +386,38 @@ alone_hear_answer(struct alone *b, uint32_t vertex, uint64_t epoch, uint32_t ref
     Lbm__Peer message = alone_envelope();
     message.body_case = LBM__PEER__BODY_ANSWER;
     message.answer = &answer;
+    alone_hear(b, &message);
+}
+
+void
+alone_hear_acked(struct alone *b, uint64_t seq)
+{
+    Lbm__ReplAck ack = LBM__REPL_ACK__INIT;
+    ack.repl_epoch = b->repl_epoch;
+    ack.seq = b->held = seq;
+    Lbm__Peer message = alone_envelope();
+    message.body_case = LBM__PEER__BODY_REPL_ACK;
+    message.repl_ack = &ack;
+    alone_hear(b, &message);
+}
+
+void
+alone_hear_edges(struct alone *b, size_t n, uint32_t *vertex, uint32_t *toward)
+{
+    uint32_t weight[] = {1, 1, 1, 1};
+    uint64_t epoch[] = {1, 1, 1, 1}, stamp[] = {1, 1, 1, 1};
+    assert_true(n <= sizeof weight / sizeof *weight);
+    Lbm__Edges edges = LBM__EDGES__INIT;
+    edges.job = JOB;
+    edges.n_vertex = edges.n_toward = edges.n_weight = edges.n_epoch = edges.n_stamp = n;
+    edges.vertex = vertex;
+    edges.toward = toward;
+    edges.weight = weight;
+    edges.epoch = epoch;
+    edges.stamp = stamp;
+    Lbm__Peer message = alone_envelope();
+    message.body_case = LBM__PEER__BODY_EDGES;
+    message.edges = &edges;
     alone_hear(b, &message);
 }
 

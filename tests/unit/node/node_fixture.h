@@ -3,6 +3,7 @@
  *     1000 ms  #4 own 7 e2            transaction 4 asked for: record of vertex 7
  *     1000 ms  ack 7 e2 to 1 >4       sent once transaction 4 is durable
  *     1000 ms  copy 7 e2 to 1 >4      the record goes to the backup
+ *     1000 ms  edge 8 to 7 is known   the owner of vertex 8 hears that the record of vertex 7 says so, too
  * and have only what handoffs are about. Host 1 is the backup too. It answers at once, unless the test lets
  * it say nothing. What is not as expected fails the test. */
 #ifndef LBM_TESTS_UNIT_NODE_NODE_FIXTURE_H
@@ -20,6 +21,7 @@ struct alone {
     int backup_is_unreachable;
     uint64_t asked_us, repl_epoch, seq; /* what the backup was asked and sent, not answered yet; 0: nothing */
     uint64_t held;                      /* what it has answered */
+    uint64_t check;                     /* question about an offer, to be answered; 0: none */
     uint64_t sweep;                     /* of the round with it that was last opened */
 };
 
@@ -44,5 +46,9 @@ void alone_hear_offer_as(struct alone *b, Lbm__Peer message, uint64_t job, uint3
 void alone_hear_offer_of_blob(struct alone *b, uint32_t vertex, uint64_t epoch, const uint8_t *words,
                               uint32_t len);
 void alone_hear_answer(struct alone *b, uint32_t vertex, uint64_t epoch, uint32_t refused);
+/* As the backup: all changes up to that number are durable there. */
+void alone_hear_acked(struct alone *b, uint64_t seq);
+/* vertex, toward [n], n at most 4: each vertex of host 1 has an edge of bandwidth 1 to that one of host 0. */
+void alone_hear_edges(struct alone *b, size_t n, uint32_t *vertex, uint32_t *toward);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Large payloads at the receiver of an offer (docs/protocol.md section 20): what is asked for, stored and
- * said, in order. */
+ * said, in order; and on the way to its backup. */
 #include <nettle/sha2.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -168,6 +168,38 @@ a_payload_that_no_record_has_goes_after_a_minute(void **state)
     alone_stop(&b);
 }
 
+/* Each large payload ends a message to the backup. So it gets the first change of vertex 4, which is
+ * overtaken, by number alone, with vertex 7, and what vertex 4 is with the next message. */
+static void
+an_edge_is_known_when_the_backup_has_the_record_as_it_is(void **state)
+{
+    (void)state;
+    struct alone b;
+    uint32_t vertex[] = {8, 8, 9}, toward[] = {7, 4, 4};
+    alone_prepare(&b);
+    alone_keep_row(&b, 4, 1, LBM_STAGE_OWN, LBM_NONE);
+    alone_start(&b, 0);
+    alone_hear_offer_of_blob(&b, 7, 2, words, sizeof words);
+    hear_piece(&b, 0, LBM_BLOB_PIECE_MAX);
+    hear_piece(&b, 1, 1000);
+    alone_hear_offer_of_blob(&b, 7, 2, words, sizeof words);
+    lbm_buf_free(&b.trace);
+    b.backup_is_unreachable = 1;
+    alone_hear_edges(&b, 3, vertex, toward);
+    alone_expect(&b, "1000 ms  #4 own 7 e2\n"
+                     "1000 ms  #4 own 4 e1\n"
+                     "1000 ms  #4 own 4 e1\n"
+                     "1000 ms  copy 7 e2 to 1 >4\n"
+                     "1000 ms  copy 4 e1 to 1 >4\n");
+    uint64_t seq = b.seq;
+    alone_hear_acked(&b, seq - 1);
+    alone_expect(&b, "1000 ms  edge 8 to 7 is known >4\n");
+    alone_hear_acked(&b, seq);
+    alone_expect(&b, "1000 ms  edge 8 to 4 is known >4\n"
+                     "1000 ms  edge 9 to 4 is known >4\n");
+    alone_stop(&b);
+}
+
 int
 main(void)
 {
@@ -177,6 +209,7 @@ main(void)
         cmocka_unit_test(what_describes_no_payload_is_refused_as_a_whole),
         cmocka_unit_test(a_host_that_has_it_no_more_is_asked_again_by_the_next_offer),
         cmocka_unit_test(a_payload_that_no_record_has_goes_after_a_minute),
+        cmocka_unit_test(an_edge_is_known_when_the_backup_has_the_record_as_it_is),
     };
     return cmocka_run_group_tests_name("blobs", tests, make_blob, NULL);
 }

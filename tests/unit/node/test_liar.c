@@ -234,6 +234,33 @@ a_forged_term_stops_nothing(void **state)
     scene_free(&scene);
 }
 
+/* The liar offers a vertex without neighbours, at that epoch. */
+static void
+say_offer(struct scene *scene, uint32_t to, uint32_t v, uint64_t e)
+{
+    uint32_t vertex[1] = {v}, one[1] = {1}, none[1] = {LBM_NONE}, zero[1] = {0};
+    uint64_t epoch[1] = {e};
+    double position[LBM_DIMENSIONS_MAX] = {0.5, 0.5, 0.5};
+    Lbm__Records records = LBM__RECORDS__INIT;
+    records.n_vertex = records.n_epoch = records.n_work = records.n_pin = records.n_anchored =
+        records.n_degree = 1;
+    records.vertex = vertex;
+    records.epoch = epoch;
+    records.work = one;
+    records.pin = none;
+    records.anchored = zero;
+    records.degree = zero;
+    records.n_position = 2;
+    records.position = position;
+    Lbm__Offer offer = LBM__OFFER__INIT;
+    offer.job = job_id(scene);
+    offer.records = &records;
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_OFFER;
+    message.offer = &offer;
+    assert_true(cluster_say(scene->cluster, LIAR, to, &message));
+}
+
 /* A vertex of another host at the last epochs, to a third one: whatever is offered, it is not taken. */
 static void
 an_offer_out_of_reach_makes_no_second_owner(void **state)
@@ -245,32 +272,38 @@ an_offer_out_of_reach_makes_no_second_owner(void **state)
     uint32_t *part = calloc(scene.g.n, sizeof *part);
     scene_owners(&scene, part);
     for (size_t i = 0; i < sizeof epochs / sizeof *epochs; i++)
-        for (uint32_t v = 0; v < 2; v++) {
-            uint32_t to = part[v] == 0 ? 1 : 0;
-            uint32_t vertex[1] = {v}, one[1] = {1}, none[1] = {LBM_NONE}, zero[1] = {0};
-            uint64_t epoch[1] = {epochs[i]};
-            double position[LBM_DIMENSIONS_MAX] = {0.5, 0.5, 0.5};
-            Lbm__Records records = LBM__RECORDS__INIT;
-            records.n_vertex = records.n_epoch = records.n_work = records.n_pin = records.n_anchored =
-                records.n_degree = 1;
-            records.vertex = vertex;
-            records.epoch = epoch;
-            records.work = one;
-            records.pin = none;
-            records.anchored = zero;
-            records.degree = zero;
-            records.n_position = 2;
-            records.position = position;
-            Lbm__Offer offer = LBM__OFFER__INIT;
-            offer.job = job_id(&scene);
-            offer.records = &records;
-            Lbm__Peer message = LBM__PEER__INIT;
-            message.body_case = LBM__PEER__BODY_OFFER;
-            message.offer = &offer;
-            assert_true(cluster_say(scene.cluster, LIAR, to, &message));
-        }
+        for (uint32_t v = 0; v < 2; v++)
+            say_offer(&scene, part[v] == 0 ? 1 : 0, v, epochs[i]);
     expect_told(scene.cluster, "that is out of reach; refused");
     free(part);
+    expect_unharmed(&scene);
+    scene_free(&scene);
+}
+
+/* The same at epochs that it could have, to hosts that never heard of the vertex: they ask its owner. */
+static void
+an_offer_of_what_another_host_owns_is_not_taken(void **state)
+{
+    struct scene scene;
+    (void)state;
+    begin(&scene, 0);
+    uint32_t *before = calloc(scene.g.n, sizeof *before), *after = calloc(scene.g.n, sizeof *after);
+    scene_owners(&scene, before);
+    unsigned n_said = 0;
+    for (uint32_t v = 0; v < scene.g.n; v += 5)
+        for (uint32_t to = 0; to < LIAR; to++)
+            if (before[v] != LIAR && before[v] != to) {
+                say_offer(&scene, to, v, 3 + v);
+                n_said++;
+            }
+    assert_true(n_said >= 20);
+    cluster_run(scene.cluster, 5000000, NULL, NULL);
+    expect_told(scene.cluster, "host 3 offers vertex ");
+    expect_told(scene.cluster, "says that it is its own: not taken");
+    scene_owners(&scene, after);
+    assert_memory_equal(before, after, scene.g.n * sizeof *before);
+    free(before);
+    free(after);
     expect_unharmed(&scene);
     scene_free(&scene);
 }
@@ -374,6 +407,7 @@ main(void)
         cmocka_unit_test(a_member_speaks_for_itself_alone),
         cmocka_unit_test(a_forged_term_stops_nothing),
         cmocka_unit_test(an_offer_out_of_reach_makes_no_second_owner),
+        cmocka_unit_test(an_offer_of_what_another_host_owns_is_not_taken),
         cmocka_unit_test(an_absurd_capacity_is_capped),
         cmocka_unit_test(absurd_loads_and_coordinates_move_nothing),
         cmocka_unit_test(a_leader_that_starts_does_not_wait_for_entries_that_do_not_exist),
