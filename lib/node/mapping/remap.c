@@ -22,7 +22,7 @@ enum {
     SPREAD_PARTS =
         16,         /* of the hosts of a large cluster one has too much, at least: less is a local change */
     TOLD_PARTS = 3, /* of what limits allow: all hear at once of a sum that is so much another one, */
-    TO_ALL = 2,     /* so often */
+    TO_ALL = 2,     /* in that number of pings */
     EACH_LEAST = 4, /* vertices a host */
     LOOK_US = 100000,
     HEAR_US = 1100000,     /* a host that has too much hears within that time whether others have */

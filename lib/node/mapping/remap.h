@@ -17,7 +17,7 @@ struct remap {
     uint64_t least;    /* of that, since labels were annealed last */
     uint64_t told;     /* by the coordinator of a large cluster: what all loads add up to, to all at once, */
     int64_t all_us;    /* it looks at that again then, */
-    uint32_t to_all;   /* and so many pings more go to all, not to some in turn */
+    uint32_t to_all;   /* and number of pings that go to all, not to some in turn */
     int is_spent;      /* labels were annealed since: rounds do the rest */
     int64_t look_us;   /* next look at loads */
     int anneals;       /* labels are being annealed, or compared, */
