@@ -20,7 +20,7 @@ node_application = lib/node/application/application.c lib/node/application/appli
 	lib/node/application/programs.c lib/node/application/program_watch.c \
 	lib/node/application/payloads.c lib/node/application/unserved.c lib/node/client/run.c
 node_mapping = lib/node/mapping/diffuse.c lib/node/mapping/diffuse.h lib/node/mapping/ghosts.c \
-	lib/node/mapping/internal.h lib/node/mapping/label_choice.c lib/node/mapping/label_loads.c \
+	lib/node/mapping/internal.h lib/node/mapping/label_choice.c lib/node/mapping/label_flow.c lib/node/mapping/label_loads.c \
 	lib/node/mapping/labels.c \
 	lib/node/mapping/levels.c lib/node/mapping/mapping.c lib/node/mapping/mapping.h \
 	lib/node/mapping/normalization.c lib/node/mapping/normalization.h lib/node/mapping/regions.c \

@@ -23,7 +23,8 @@
 #define LBM_PROTOCOL_CUTS 2         /* the first with consistent cuts, */
 #define LBM_PROTOCOL_RUNS 2         /* with programs that daemons run, */
 #define LBM_PROTOCOL_BLOBS 2        /* with payloads that are kept in pieces, */
-#define LBM_PROTOCOL_OFFER_CHECKS 2 /* with hosts that say whether an offered vertex is theirs */
+#define LBM_PROTOCOL_OFFER_CHECKS 2 /* with hosts that say whether an offered vertex is theirs, */
+#define LBM_PROTOCOL_LARGE 2        /* and with labels of running jobs in large clusters */
 
 /* Limits of the schema alone; the others are in base/limits.h. */
 #define LBM_ROWS_MAX 65536                 /* ghosts, a band, part of a map: 1 MiB at 16 bytes a row */

@@ -189,7 +189,10 @@ watch(struct drift *d, struct drift_step *step)
             end_us = began_us + (int64_t)(d->options->seconds * SECOND_US);
     step->back_s = -1;
     while (cluster_now(d->cluster) < end_us) {
+        const char *text;
         cluster_run(d->cluster, LOOK_US, NULL, NULL);
+        if (cluster_violation(d->cluster, &text) != NULL)
+            return;
         look(d);
         double passed_s = (double)(cluster_now(d->cluster) - began_us) / SECOND_US;
         if (imbalance(d) > even)

@@ -115,6 +115,7 @@ lbm_exchange_load_report(const struct lbm_node *node, const struct job *job, Lbm
         return;
     load_report->sum = job->whole;
     load_report->sum_vertices = job->count;
+    load_report->uneven = job->remap.uneven;
 }
 
 void
@@ -133,6 +134,10 @@ lbm_exchange_load_heard(struct lbm_node *node, struct job *job, uint32_t from,
     }
     job->whole = load_report->sum != 0 ? load_report->sum : job->whole;
     job->count = load_report->sum_vertices != 0 ? load_report->sum_vertices : job->count;
+    uint64_t whole = lbm_local_load_whole(node, entry);
+    job->remap.uneven = load_report->uneven < whole ? load_report->uneven : whole;
+    if (job->was_settled && job->phase >= LBM_PHASE_BALANCING)
+        node->raise->mapping_remap_look(node, job);
 }
 
 /* Nonzero for the coordinator, and while nothing is heard from it. */

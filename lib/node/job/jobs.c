@@ -438,7 +438,13 @@ lbm_job_timer(struct lbm_node *node)
 }
 
 static int64_t
-job_deadline(const struct job *job)
+sooner(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t
+job_deadline(const struct lbm_node *node, const struct job *job)
 {
     int64_t when = job->offers_us < job->checkpoint_us ? job->offers_us : job->checkpoint_us;
     when = job->finish_us < when ? job->finish_us : when;
@@ -448,7 +454,7 @@ job_deadline(const struct job *job)
     if (job->phase == LBM_PHASE_PLACED || job->phase == LBM_PHASE_MAPPING)
         when = job->tick_us < when ? job->tick_us : when;
     if (job->phase >= LBM_PHASE_BALANCING)
-        when = lbm_mapping_remap_deadline(job) < when ? lbm_mapping_remap_deadline(job) : when;
+        when = sooner(lbm_mapping_remap_deadline(node, job), when);
     if (job->phase >= LBM_PHASE_BALANCING)
         when = job->pinned_us < when ? job->pinned_us : when;
     int is_computing_flow = job->flow.state != FLOW_NONE;
@@ -478,7 +484,8 @@ lbm_job_deadline(const struct lbm_node *node)
     for (size_t i = 0; i < node->jobs.n && lbm_local_is_alive(node); i++) {
         /* only the log can wake what is not in it, unless it is a part */
         int is_logged = lbm_view_job(&node->view, node->jobs.at[i]->id) != NULL;
-        int64_t own = is_logged ? job_deadline(node->jobs.at[i]) : lbm_job_slice_deadline(node->jobs.at[i]);
+        int64_t own =
+            is_logged ? job_deadline(node, node->jobs.at[i]) : lbm_job_slice_deadline(node->jobs.at[i]);
         when = own < when ? own : when;
     }
     return when;

@@ -114,6 +114,8 @@ struct diffuse {
     struct sums_row total; /* what has last come of all; stage 0: nothing yet */
     struct lbm_cuts cuts;  /* of sites; n 0: none yet. Where places are cut: weight */
     uint64_t topology;     /* of the view that `hosts` is of */
+    double *gives; /* [n_gives] work that flows to each host linked to this one, owned; NULL: not known */
+    uint32_t n_gives;
     struct waves waves;
     struct diffuse_levels levels;
     struct labels labels;

@@ -223,6 +223,17 @@ void lbm_mapping_loads_tell(const struct lbm_node *node, struct labels *l, uint3
 void lbm_mapping_loads_heard(const struct lbm_node *node, struct labels *l, uint32_t src,
                              const Lbm__Labels *labels);
 
+/* ---- label_flow.c ---- */
+
+/* In a large cluster: what flows from this host to those linked to it, so that loads are even, from the total
+ * of what all have told: 1 + load of each, by number. Kept until labels end. Errors: LBM_E_NOMEM. */
+enum lbm_err lbm_mapping_flow_find(struct lbm_node *node, struct job *job,
+                                   const struct lbm_job_entry *entry) LBM_MUST_CHECK;
+/* Label vertices next to hosts that something flows to, as much as flows. In/out: label [rows + ghosts].
+ * Errors: LBM_E_NOMEM. */
+enum lbm_err lbm_mapping_flow_label(const struct lbm_node *node, const struct job *job,
+                                    uint32_t *label) LBM_MUST_CHECK;
+
 /* ---- labels.c ---- */
 
 /* Anneal labels. In: temperature: to begin with. Returns nonzero once the last have been told. */

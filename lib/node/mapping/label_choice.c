@@ -107,7 +107,15 @@ lbm_mapping_choice_begin(struct lbm_node *node, struct job *job, const struct lb
             label[i] = self < node->view.hosts.n ? self : 0;
     }
     lbm_mapping_choice_forget(&job->diffuse);
-    enum lbm_err err = lbm_mapping_labels_begin(node, job, entry, label);
+    uint32_t *first = lbm_copy(label, n, sizeof *first);
+    enum lbm_err err = first == NULL ? LBM_E_NOMEM : LBM_OK;
+    if (err == LBM_OK && d->n_gives == node->view.hosts.n)
+        err = lbm_mapping_flow_label(node, job, label);
+    if (err == LBM_OK)
+        err = lbm_mapping_labels_begin(node, job, entry, label);
+    if (err == LBM_OK && d->n_gives != 0)
+        memcpy(job->diffuse.labels.first, first, n * sizeof *first);
+    free(first);
     free(label);
     return err;
 }
@@ -229,12 +237,15 @@ static void
 compare_told(struct lbm_node *node, const struct job *job, struct choice_cost *out)
 {
     double sum[LABELS_TOLD];
+    const struct labels *l = &job->diffuse.labels;
+    uint32_t self = lbm_view_number(&node->view, node->host);
     lbm_mapping_sums_total(&job->diffuse, LABELS_TOLD, sum);
     *out = (struct choice_cost){.before = sum[LABELS_COST],
                                 .now = sum[LABELS_COST + 1],
                                 .is_better = sum[LABELS_COST + 1] < sum[LABELS_COST],
                                 .is_more_even = sum[LABELS_EXCESS + 1] < sum[LABELS_EXCESS],
-                                .is_shared = sum[LABELS_SHARED] != 0};
+                                .is_shared = sum[LABELS_SHARED] != 0,
+                                .load_here = self < l->n_hosts ? l->others[self] + l->own[self] : 0};
     note_costs(node, job, sum, out);
 }
 

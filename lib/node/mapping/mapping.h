@@ -17,7 +17,7 @@ int lbm_mapping_remap_holds(const struct lbm_node *node, const struct job *job);
  * boundaries are looked at once they are followed. */
 int lbm_mapping_remap_withholds(struct lbm_node *node, struct job *job);
 /* Time, us, at which lbm_mapping_remap_timer has something to do; INT64_MAX: none. */
-int64_t lbm_mapping_remap_deadline(const struct job *job);
+int64_t lbm_mapping_remap_deadline(const struct lbm_node *node, const struct job *job);
 /* Of a job that runs: anneal labels where loads have become uneven, and follow them. */
 void lbm_mapping_remap_timer(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
 /* A vertex has come by labels. */

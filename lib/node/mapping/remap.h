@@ -9,9 +9,15 @@
 #include <stdint.h>
 
 struct remap {
-    int64_t due_us;    /* since when loads are uneven by much; 0: they are not */
-    int64_t over_us;   /* since when this host has too much; 0: it has not */
-    uint64_t over;     /* so much of it, at that time */
+    int64_t due_us;  /* since when loads are uneven by much; 0: they are not */
+    int64_t over_us; /* since when this host has too much; 0: it has not */
+    uint64_t over;   /* so much of it, at that time */
+    uint64_t
+        uneven; /* of a large cluster: work beyond limits, as the coordinator says; 0: little, or of few */
+    uint64_t least;    /* of that, since labels were annealed last */
+    uint64_t told;     /* by the coordinator of a large cluster: what all loads add up to, to all at once, */
+    int64_t all_us;    /* it looks at that again then, */
+    uint32_t to_all;   /* and number of pings that go to all, not to some in turn */
     int is_spent;      /* labels were annealed since: rounds do the rest */
     int64_t look_us;   /* next look at loads */
     int anneals;       /* labels are being annealed, or compared, */

@@ -344,6 +344,8 @@ lbm_mapping_on_sums(struct lbm_node *node, const Lbm__Peer *message)
         !lbm_local_within_reach(node, message->src, "stage", sums->stage, job->diffuse.stage, LBM_STAGE_STEP))
         return;
     struct diffuse *d = &job->diffuse;
+    if (sums->part == SUMS_PART_BELOW || sums->part == SUMS_PART_NONE)
+        d->heard = sums->stage > d->heard ? sums->stage : d->heard;
     if (sums->part != SUMS_PART_OWN && d->is_tree)
         lbm_mapping_tree_on_sums(node, job, message);
     if (sums->part != SUMS_PART_OWN || d->is_tree)

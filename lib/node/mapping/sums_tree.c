@@ -124,7 +124,7 @@ complete(struct lbm_node *node, struct job *job, struct sums_row *sum)
     d->total = *sum;
     *sum = (struct sums_row){0};
     pass_on(node, job);
-    job->tick_us = node->now_us;
+    job->tick_us = job->remap.tick_us = node->now_us;
 }
 
 /* Tell what is complete below, or that it is not any more. */
@@ -213,7 +213,7 @@ on_total(struct lbm_node *node, struct job *job, const Lbm__Peer *message)
     lbm_mapping_sums_free_row(&d->total);
     d->total = total;
     pass_on(node, job);
-    job->tick_us = node->now_us;
+    job->tick_us = job->remap.tick_us = node->now_us;
 }
 
 void

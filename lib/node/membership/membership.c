@@ -336,6 +336,19 @@ ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Nonzero if the coordinator of a job has something to say that all are to hear at once. */
+static int
+tells_all(struct lbm_node *node)
+{
+    int tells = 0;
+    for (size_t i = 0; i < node->jobs.n; i++) {
+        struct job *job = node->jobs.at[i];
+        tells |= job->remap.to_all != 0;
+        job->remap.to_all -= job->remap.to_all != 0;
+    }
+    return tells;
+}
+
 /* Hosts to send this round of pings to, ascending, some more than once: those that are watched, coordinators
  * of jobs, those who know suspects, and of all others a few in turn. */
 static enum lbm_err
@@ -350,7 +363,10 @@ choose_pinged(struct lbm_node *node, host_list *to)
     }
     for (size_t i = 0; err == LBM_OK && i < node->view.jobs.n; i++)
         err = lbm_vec_push(to, node->view.jobs.at[i].coordinator);
-    for (size_t i = 0; err == LBM_OK && i < ROTATING_PINGS && i < node->view.members.n; i++)
+    int is_for_all = tells_all(node);
+    for (size_t i = 0; err == LBM_OK && i < (is_for_all ? node->view.members.n : ROTATING_PINGS) &&
+                       i < node->view.members.n;
+         i++)
         err = lbm_vec_push(to, node->view.members.at[(node->ping_turn + i) % node->view.members.n].host);
     if (err == LBM_OK)
         err = lbm_membership_network_pay(node, to);

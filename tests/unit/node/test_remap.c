@@ -57,6 +57,30 @@ boundaries_stay_short_while_loads_drift(void **state)
     scene_free(&scene);
 }
 
+/* In a large cluster the coordinator says that loads are uneven, and sums go along a tree. */
+static void
+boundaries_stay_short_in_a_large_cluster(void **state)
+{
+    enum { STEPS = 10, TREE_HOSTS = 2 };
+    struct loads loads = {.corner = USUAL};
+    struct scene scene;
+    struct cluster_options options = scene_without_faults;
+    (void)state;
+    options.tree_hosts = TREE_HOSTS;
+    scene_of_applications(&scene, &loads, &options);
+    for (int i = 1; i <= STEPS; i++) {
+        uint32_t part[SIDE * SIDE];
+        loads.corner += USUAL / (double)STEPS;
+        cluster_run(scene.cluster, 6000000, NULL, NULL);
+        assert_true(loads_imbalance(&scene, &loads, part) <= 0.06);
+    }
+    double ratio = next_to_fresh_plan(&scene, &loads);
+    if (getenv("SHOW") != NULL)
+        print_message("J is %.3f of a fresh plan's\n", ratio);
+    assert_true(ratio <= 1.15);
+    scene_free(&scene);
+}
+
 /* Vertices will move, and who waits for the job is not told before that all is well. */
 static void
 a_job_whose_labels_are_annealed_has_not_settled(void **state)
@@ -157,6 +181,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(boundaries_stay_short_while_loads_drift),
+        cmocka_unit_test(boundaries_stay_short_in_a_large_cluster),
         cmocka_unit_test(a_job_whose_labels_are_annealed_has_not_settled),
         cmocka_unit_test(nothing_moves_while_labels_are_annealed),
         cmocka_unit_test(rounds_wait_for_what_labels_bring),
