@@ -130,28 +130,33 @@ catch_up(struct lbm_node *node)
     lbm_log_promote_fetch_rest(node);
 }
 
+/* Whose claim alone it waits for is asked again, member or not: it may come back without what it claimed. */
 static void
 wait_on(struct lbm_node *node)
 {
     struct promotion *p = &node->promotion;
     p->deadline_us = node->now_us + PROMOTE_US;
+    if (p->awaited.n == 0 && lbm_vec_push(&p->awaited, node->log_known_by) != LBM_OK) {
+        lbm_core_fail(node, LBM_E_NOMEM);
+        return;
+    }
     for (size_t i = 0; i < p->awaited.n; i++)
         lbm_log_promote_send_poll(node, p->awaited.at[i]);
     if (node->now_us - p->since_us < LEAD_WAIT_US || (p->told_us != 0 && node->now_us - p->told_us < TELL_US))
         return;
     p->told_us = node->now_us;
-    if (p->awaited.n != 0)
+    if (p->awaited.n == 1 && node->log_known > lbm_log_last(node))
+        lbm_core_note(node, LBM_NOTE_WARNING,
+                      "the control log waits for host %" PRIu32 ", which has it up to entry %" PRIu64
+                      ", as it said; this host, which orders it, has it up to %" PRIu64
+                      ": start that host, or run lbctl log promote --force here",
+                      node->log_known_by, node->log_known, lbm_log_last(node));
+    else
         lbm_core_note(node, LBM_NOTE_WARNING,
                       "the control log waits for host %" PRIu32
                       " and %zu others, which may have more of it than this host, "
                       "which orders it: start them, or run lbctl log promote --force here",
                       p->awaited.at[0], (size_t)p->awaited.n - 1);
-    else
-        lbm_core_note(node, LBM_NOTE_WARNING,
-                      "the control log waits for a host that has it up to entry %" PRIu64
-                      "; this host, which orders it, "
-                      "has it up to %" PRIu64 ": start that host, or run lbctl log promote --force here",
-                      node->log_known, lbm_log_last(node));
 }
 
 /* All that will be asked have answered. Entries that somebody has had are not ordered again. */

@@ -67,7 +67,7 @@ static int
 local_append_waits(const struct lbm_node *node)
 {
     if (node->leader_host == LBM_NONE)
-        return 1; /* a promotion has yet to end */
+        return 1;     /* a promotion has yet to end */
     if (node->leader) /* a proposal may end while its entry is being stored */
         return node->append_us != 0 || node->ensemble.is_closed;
     return node->append_accepted || node->log_waits.n != 0;
@@ -321,9 +321,8 @@ lbm_log_on_entries(struct lbm_node *node, const Lbm__Peer *message)
         lbm_log_diverged_heard(node, entries);
         return;
     }
-    if (node->diverged || (entries->n_command == 0 && entries->last < lbm_log_last(node)))
-        return;
-    if (lbm_log_confirm_refuted(node, message->src, entries))
+    if (node->diverged || lbm_log_confirm_refuted(node, message->src, entries) ||
+        (entries->n_command == 0 && entries->last < lbm_log_last(node)))
         return;
     hear_clock(node, message->src, entries->now_us);
     for (size_t i = 0; i < entries->n_command; i++) {

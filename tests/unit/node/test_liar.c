@@ -398,6 +398,60 @@ a_leader_that_starts_does_not_wait_for_entries_that_do_not_exist(void **state)
     scene_free(&scene);
 }
 
+/* The same with a liar that has less of the log than the leader, which tells nobody of the entries it has
+ * alone. */
+static void
+a_leader_that_starts_asks_a_liar_that_lacks_entries_itself(void **state)
+{
+    struct scene scene;
+    (void)state;
+    begin(&scene, 0);
+    cluster_crash(scene.cluster, LIAR);
+    assert_int_equal(scene_set_capacity(scene.cluster, OTHER, 1, 2), LBM_OK);
+    cluster_crash(scene.cluster, 0);
+    cluster_lie(scene.cluster, LIAR, CLUSTER_LIE_VIEW);
+    cluster_restart(scene.cluster, LIAR);
+    cluster_restart(scene.cluster, 0);
+    cluster_run(scene.cluster, 20000000, NULL, NULL);
+    expect_told(scene.cluster, "host 3 said that it has the control log up to entry ");
+    expect_unharmed(&scene);
+    scene_free(&scene);
+}
+
+/* The trace has that text. */
+static int
+has_told(struct cluster *cluster, void *text)
+{
+    return is_told(cluster, text);
+}
+
+/* The same with one that is no member any more, and goes away before it can answer: it is asked when it is
+ * back. */
+static void
+a_leader_that_starts_asks_again_who_was_evicted_and_lied(void **state)
+{
+    struct scene scene;
+    char claimed[] = "host 3 has the control log up to entry 10";
+    (void)state;
+    begin(&scene, 0);
+    cluster_crash(scene.cluster, LIAR);
+    assert_true(propose_evict(&scene, OTHER, LIAR, 0));
+    cluster_crash(scene.cluster, 0);
+    cluster_lie(scene.cluster, LIAR, CLUSTER_LIE_VIEW);
+    cluster_restart(scene.cluster, 0);
+    cluster_restart(scene.cluster, LIAR);
+    assert_true(cluster_run(scene.cluster, 5000000, has_told, claimed));
+    cluster_crash(scene.cluster, LIAR);
+    cluster_run(scene.cluster, 20000000, NULL, NULL);
+    expect_told(scene.cluster, "the control log waits for ");
+    cluster_lie(scene.cluster, LIAR, CLUSTER_LIE_NONE);
+    cluster_restart(scene.cluster, LIAR);
+    cluster_run(scene.cluster, 20000000, NULL, NULL);
+    expect_told(scene.cluster, "this host orders the control log again");
+    expect_unharmed(&scene);
+    scene_free(&scene);
+}
+
 int
 main(void)
 {
@@ -411,6 +465,8 @@ main(void)
         cmocka_unit_test(an_absurd_capacity_is_capped),
         cmocka_unit_test(absurd_loads_and_coordinates_move_nothing),
         cmocka_unit_test(a_leader_that_starts_does_not_wait_for_entries_that_do_not_exist),
+        cmocka_unit_test(a_leader_that_starts_asks_a_liar_that_lacks_entries_itself),
+        cmocka_unit_test(a_leader_that_starts_asks_again_who_was_evicted_and_lied),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
