@@ -236,7 +236,7 @@ run(struct lbm_steps *steps)
 
 /* ---- from outside -------------------------------------------------------------------------------------- */
 
-/* Most steps between checkpoints that fit so many bytes: 3 keep + 3 states. */
+/* Most steps between checkpoints whose payload, 3 keep + 3 states, fits `bytes`. */
 static uint64_t
 most_keep(const struct lbmap_steps *program, uint64_t bytes)
 {

@@ -184,7 +184,7 @@ void lbm_mail_take(struct lbm_steps *steps, uint32_t host, const uint8_t *bytes,
 
 /* The next pieces of the last state of an own line, from what that host is known to have on. */
 void lbm_pieces_send(struct lbm_steps *steps, uint32_t host, struct lbm_line *line);
-/* The collector has so many bytes of it. */
+/* The collector has the first `have` bytes of it. */
 void lbm_pieces_answered(struct lbm_steps *steps, uint32_t host, uint32_t vertex, uint64_t have);
 /* The collector hears a piece, from that host. In: total, 1 to state_size; bytes [n]. */
 void lbm_pieces_take(struct lbm_steps *steps, uint32_t host, uint32_t vertex, size_t total, size_t offset,
