@@ -141,8 +141,8 @@ lbm_exchange_netting_round(const struct lbm_node *node, const struct job *job, c
         return ROUND_KIND_NUMBERS;
     if (outstanding != 0)
         return open->due && lbm_exchange_netting_due(s, host) ? ROUND_KIND_DELIVERY : ROUND_KIND_NUMBERS;
-    int is_over = load > lbm_exchange_limit(node, job, node->host, load, 1) ||
-                  open->load > lbm_exchange_limit(node, job, host, open->load, 1);
+    int is_over = load > lbm_exchange_limit(node, job, node->host, load, job->was_settled) ||
+                  open->load > lbm_exchange_limit(node, job, host, open->load, job->was_settled);
     return is_over ? ROUND_KIND_NUMBERS : ROUND_KIND_EXCHANGE;
 }
 
