@@ -33,7 +33,8 @@ tests_unit_api_test_letters_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_api_test_letters_LDADD = lib/base/libbase.a $(CMOCKA_LIBS)
 $(tests_unit_api_test_api_OBJECTS) $(tests_unit_api_test_serve_OBJECTS) \
 	$(tests_unit_api_test_send_OBJECTS) $(tests_unit_api_test_checkpoint_OBJECTS): $(pb_headers)
-tests_unit_api_test_steps_line_SOURCES = tests/unit/api/test_steps_line.c lib/api/steps_line.c lib/api/steps.h
+tests_unit_api_test_steps_line_SOURCES = tests/unit/api/test_steps_line.c lib/api/steps_line.c \
+	lib/api/steps_seen.c lib/api/steps.h
 tests_unit_api_test_steps_line_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS) $(PROTOBUF_CFLAGS)
 tests_unit_api_test_steps_line_LDADD = lib/base/libbase.a $(CMOCKA_LIBS)
 $(tests_unit_api_test_steps_line_OBJECTS): $(pb_headers)
