@@ -96,11 +96,11 @@ lbm_seen_unpack(const uint8_t *bytes, size_t len, size_t part_max, struct lbm_st
     int64_t last = -1;
     while (reader.left != 0 && !reader.failed) {
         uint32_t user = lbm_get32(&reader), n = lbm_get32(&reader);
-        const uint8_t *part = lbm_get_bytes(&reader, n);
+        const uint8_t *seen = lbm_get_bytes(&reader, n);
         reader.failed |= n > part_max || (int64_t)user <= last;
         last = user;
         if (!reader.failed)
-            lbm_seen_put(&parts, user, part, n);
+            lbm_seen_put(&parts, user, seen, n);
     }
     *state = reader.failed ? NULL : lbm_seen_state(&parts);
     lbm_buf_free(&parts);
