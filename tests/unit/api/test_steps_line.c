@@ -296,6 +296,44 @@ a_payload_holds_what_neighbours_see(void **unused)
     }
 }
 
+static int allocations_left;
+
+static int
+runs_short(void)
+{
+    return allocations_left-- == 0;
+}
+
+static void
+memory_that_is_short_is_told(void **unused)
+{
+    static const struct {
+        const struct lbm_steps *steps;
+        enum lbm_form form;
+    } cases[] = {{&some, LBM_SHARED}, {&each, LBM_PARTS}};
+    (void)unused;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct lbm_line *line = short_line(cases[i].form), *other = new_line();
+        struct lbm_buf buf = {0};
+        enum lbm_err err = LBM_E_NOMEM;
+        int n = 0;
+        lbm_line_pack(line, 0, &buf);
+        for (; err != LBM_OK; n++) {
+            allocations_left = n;
+            lbm_alloc_fails = runs_short;
+            err = unpack(cases[i].steps, other, buf.at, buf.len);
+            lbm_alloc_fails = NULL;
+            assert_int_equal(err, err != LBM_OK ? LBM_E_NOMEM : LBM_OK);
+            assert_int_equal(other->n, err != LBM_OK ? 0 : 4);
+        }
+        assert_true(n > 4);
+        expect_short(other, cases[i].form);
+        lbm_buf_free(&buf);
+        lbm_line_free(other);
+        lbm_line_free(line);
+    }
+}
+
 /* Programs that share are given what was kept by a library that kept whole states. */
 static void
 whole_states_are_unpacked_with_room_for_what_is_shared(void **unused)
@@ -417,6 +455,7 @@ main(void)
         cmocka_unit_test(a_payload_holds_contributions),
         cmocka_unit_test(what_is_no_payload_is_refused),
         cmocka_unit_test(a_payload_holds_what_neighbours_see),
+        cmocka_unit_test(memory_that_is_short_is_told),
         cmocka_unit_test(whole_states_are_unpacked_with_room_for_what_is_shared),
         cmocka_unit_test(what_neighbours_see_makes_sense_or_is_refused),
         cmocka_unit_test(a_vertex_has_one_line),
