@@ -73,9 +73,9 @@ struct lbmap_steps {
                                 Of more than LBMAP_STEPS_BYTES_MAX `share` or `share_with` shows a part */
     uint32_t keep; /* steps from checkpoint to checkpoint of a vertex; 0: 32, or as many as fit 256 KiB, or 1.
                       After a loss that many are done again, and up to three times as many states are kept of
-                      a vertex: the last one, and of those before what neighbours see, if that is less. As
-                      many as fit: taken as share_size bytes each, or 8 times that with share_with. In any
-                      case (3 keep + 3) (state_size + 4) + 32 is LBMAP_PAYLOAD_MAX at most */
+                      a vertex: the last one, and of those before it what neighbours see, if that is less.
+                      (For keep 0 these count as share_size bytes each, or 8 share_size with share_with.)
+                      In any case (3 keep + 3) (state_size + 4) + 32 is LBMAP_PAYLOAD_MAX at most */
     void *context; /* passed on */
 
     /* State of a vertex before its first step. Out: state [state_size], all 0 before. */
