@@ -73,7 +73,9 @@ struct lbmap_steps {
                                 Of more than LBMAP_STEPS_BYTES_MAX `share` or `share_with` shows a part */
     uint32_t keep; /* steps from checkpoint to checkpoint of a vertex; 0: 32, or as many as fit 256 KiB, or 1.
                       After a loss that many are done again, and up to three times as many states are kept of
-                      a vertex: (3 keep + 3) (state_size + 4) + 32 is LBMAP_PAYLOAD_MAX at most */
+                      a vertex: the last one, and of those before it what neighbours see, if that is less.
+                      (For keep 0 these count as share_size bytes each, or 8 share_size with share_with.)
+                      In any case (3 keep + 3) (state_size + 4) + 32 is LBMAP_PAYLOAD_MAX at most */
     void *context; /* passed on */
 
     /* State of a vertex before its first step. Out: state [state_size], all 0 before. */
@@ -119,8 +121,9 @@ struct lbmap_steps {
      * and after a loss some may come again in a program that was started again. The last one may not come. */
     void (*reduced)(void *context, uint64_t step, const void *value);
 
-    /* What neighbours see of a state in their steps: less to send where a state is large, such as a block of
-     * cells of which neighbours need the border. Together, or not at all; the same in all programs.
+    /* What neighbours see of a state in their steps: less to send, and to keep, where a state is large, such
+     * as a block of cells of which neighbours need the border. Together, or not at all; the same in all
+     * programs. It must depend on nothing but its arguments and `context`.
      * In: state [size]. Out: shared [share_size], all 0 before. Value: bytes that are used, up to share_size.
      */
     size_t share_size; /* 0: all of it */

@@ -17,13 +17,14 @@
 
 enum {
     KEEP_DEFAULT = 32,
-    WORK_MS = 10,    /* of steps before the daemon and others are listened to again */
-    IDLE_MS = 20,    /* waiting for them while no step can be done */
-    LOOK_MS = 50,    /* between looks at what is missing */
-    LOAD_MS = 1000,  /* between reports of loads */
-    LEFT_MS = 2000,  /* between looks at whether this host has left, while it has no vertices */
-    START_MS = 5000, /* for the daemon to notice that a program before this one has ended, */
-    AGAIN_MS = 100,  /* asked again that often */
+    USUAL_DEGREE = 8, /* neighbours that a vertex is taken to have where nothing is known of it */
+    WORK_MS = 10,     /* of steps before the daemon and others are listened to again */
+    IDLE_MS = 20,     /* waiting for them while no step can be done */
+    LOOK_MS = 50,     /* between looks at what is missing */
+    LOAD_MS = 1000,   /* between reports of loads */
+    LEFT_MS = 2000,   /* between looks at whether this host has left, while it has no vertices */
+    START_MS = 5000,  /* for the daemon to notice that a program before this one has ended, */
+    AGAIN_MS = 100,   /* asked again that often */
 };
 
 void
@@ -90,11 +91,18 @@ static void
 do_step(struct lbm_steps *steps, struct lbm_line *line)
 {
     struct lbm_state *state = make_next(steps, line);
-    if (state == NULL || steps->error != LBMAP_OK || lbm_line_push(line, state) != LBM_OK) {
+    if (state != NULL && lbm_steps_must_end(steps)) {
+        free(state);
+        return;
+    }
+    if (state == NULL || lbm_line_push(line, state) != LBM_OK) {
         free(state);
         lbm_steps_fail(steps, LBMAP_E_NOMEM, "no memory for a state of vertex %u", line->vertex);
         return;
     }
+    /* No neighbour that goes on looks at the one before the last two any more. */
+    if (lbm_line_step(line) >= 2)
+        lbm_export_shorten(steps, line, lbm_line_step(line) - 2, lbm_line_step(line) - 1);
     send_last(steps, line);
     lbm_reduce_contribute(steps, line);
     lbm_steps_grown(steps, line);
@@ -108,7 +116,7 @@ static void
 work(struct lbm_steps *steps)
 {
     int64_t end_ms = lbm_api_now_ms() + WORK_MS;
-    while (steps->next < steps->ready.n && steps->error == LBMAP_OK) {
+    while (steps->next < steps->ready.n && !lbm_steps_must_end(steps)) {
         struct lbm_line *line = steps->ready.at[steps->next];
         if (lbmap_lease_valid(steps->map) != LBMAP_WORK)
             return;
@@ -220,12 +228,14 @@ run(struct lbm_steps *steps)
             lbm_steps_fail(steps, error, "%s", lbmap_message(steps->map));
             return;
         }
-        if (steps->program.stop != NULL && *steps->program.stop) {
+        if (!lbm_steps_must_end(steps)) {
+            lbm_steps_greet(steps);
+            work(steps);
+        }
+        if (lbm_steps_must_end(steps)) {
             lbm_steps_fail(steps, LBMAP_E_BUSY, "stopped by the program");
             return;
         }
-        lbm_steps_greet(steps);
-        work(steps);
         lbm_mail_flush(steps);
         look_at_timers(steps);
         lbm_mail_flush(steps);
@@ -236,21 +246,40 @@ run(struct lbm_steps *steps)
 
 /* ---- from outside -------------------------------------------------------------------------------------- */
 
-/* Most steps between checkpoints whose payload, 3 keep + 3 states, fits `bytes`. */
+/* Most steps between checkpoints whose payload, 3 keep + 3 states at most, fits. */
 static uint64_t
-most_keep(const struct lbmap_steps *program, uint64_t bytes)
+most_keep(const struct lbmap_steps *program)
 {
+    const uint64_t bytes = LBMAP_PAYLOAD_MAX;
     uint64_t states = program->state_size < bytes ? (bytes - 32) / (program->state_size + 4) : 0;
     return states < 6 ? 0 : (states - 3) / 3;
 }
 
-/* Where nothing else is said: not more than 32, and no more than a short payload has, if it can be. */
-static uint32_t
-usual_keep(const struct lbmap_steps *program)
+/* Bytes that are kept of a state but the last, as a rule: what neighbours see of it, if that is less. */
+static uint64_t
+usual_bytes(const struct lbm_steps *steps)
 {
-    uint64_t most = most_keep(program, LBM_PAYLOAD_MAX);
-    return most == 0 ? 1 : most < KEEP_DEFAULT ? (uint32_t)most : KEEP_DEFAULT;
+    uint64_t whole = steps->program.state_size;
+    uint64_t seen = steps->program.share != NULL ? steps->program.share_size
+                    : steps->export_size != 0    ? USUAL_DEGREE * ((uint64_t)steps->export_size + 8)
+                                                 : whole;
+    return seen < whole ? seen : whole;
 }
+
+/* Where nothing else is said: not more than 32, and no more than a short payload has, if it can be: a last
+ * state and 3 keep + 2 before it. */
+static uint32_t
+usual_keep(const struct lbm_steps *steps)
+{
+    uint64_t last = 32 + (uint64_t)steps->program.state_size + 4;
+    uint64_t before = last < LBM_PAYLOAD_MAX ? (LBM_PAYLOAD_MAX - last) / (usual_bytes(steps) + 4) : 0;
+    uint64_t most = before < 5 ? 1 : (before - 2) / 3;
+    return most < KEEP_DEFAULT ? (uint32_t)most : KEEP_DEFAULT;
+}
+
+/* It is always one that could be given. */
+_Static_assert((3 * (uint64_t)KEEP_DEFAULT + 3) * (LBM_PAYLOAD_MAX + 4) + 32 <= LBMAP_PAYLOAD_MAX,
+               "states of a short payload fit a long one");
 
 /* Contributions of vertices, which are in payloads too. */
 static void
@@ -306,7 +335,7 @@ check(struct lbm_steps *steps, const struct lbmap_steps *program)
         return;
     }
     memcpy(&steps->program, program, program->size < sizeof *program ? program->size : sizeof *program);
-    uint64_t most = most_keep(program, LBMAP_PAYLOAD_MAX);
+    uint64_t most = most_keep(program);
     if (program->job == NULL || program->init == NULL || program->step == NULL || program->state_size == 0)
         lbm_steps_fail(steps, LBMAP_E_RANGE, "job, state_size, init or step is missing");
     else if (most == 0)
@@ -319,7 +348,7 @@ check(struct lbm_steps *steps, const struct lbmap_steps *program)
     if (steps->error == LBMAP_OK)
         check_shared(steps);
     if (steps->program.keep == 0)
-        steps->program.keep = usual_keep(program);
+        steps->program.keep = usual_keep(steps);
     steps->window = 3 * (uint64_t)steps->program.keep + 1;
     check_values(steps);
 }

@@ -5,10 +5,11 @@
  * Invariants. (1) A state is the same wherever it was computed, so any copy serves. (2) `durable` never goes
  * back: whoever has the vertex next begins there or later. (3) The owner of u keeps u's states from the least
  * `durable` of its neighbours on, in memory and in each checkpoint: so a neighbour that begins again finds
- * what it needs, even if u begins again at the same time. While a checkpoint is on its way u goes on, and its
- * `durable` is what it was: only what is kept is told. (4) n of an own line is at most the window, which
- * is wider than the distance of checkpoints: so the vertex that holds others up is always due for its
- * checkpoint. */
+ * what it needs, even if u begins again at the same time. The last one is there as a whole, and those before
+ * it too, or what neighbours see of them (`share`, `share_with`): nobody looks at more. While a checkpoint is
+ * on its way u goes on, and its `durable` is what it was: only what is kept is told. (4) n of an own line is
+ * at most the window, which is wider than the distance of checkpoints: so the vertex that holds others up is
+ * always due for its checkpoint. */
 #ifndef LBM_API_STEPS_H
 #define LBM_API_STEPS_H
 
@@ -17,10 +18,18 @@
 #include "base/mem.h"
 #include "lbmap_steps.h"
 
+/* What is here of a state; numbers as in payloads. */
+enum lbm_form {
+    LBM_WHOLE = 0,
+    LBM_SHARED = 1, /* what neighbours see (`share`) */
+    LBM_PARTS = 2,  /* what single neighbours see (`share_with`), steps_seen.c */
+};
+
 struct lbm_state {
     size_t len;
-    size_t shared_at, shared_len; /* what neighbours see, in `bytes`; of another host's that is all */
-    int is_parts;                 /* what single neighbours see, steps_export.c: of another host's */
+    size_t shared_at, shared_len; /* what neighbours see, in `bytes`, of LBM_WHOLE and LBM_SHARED */
+    enum lbm_form form;
+    int stays_whole; /* LBM_PARTS would be no shorter */
     _Alignas(16) uint8_t bytes[];
 };
 
@@ -111,6 +120,13 @@ struct lbm_steps {
 
 void lbm_steps_fail(struct lbm_steps *steps, enum lbmap_error error, const char *fmt, ...) LBM_PRINTF(3, 4);
 
+/* Nonzero if nothing that functions of the program have just made may be used: it failed, or gives up. */
+static inline int
+lbm_steps_must_end(const struct lbm_steps *steps)
+{
+    return steps->error != LBMAP_OK || (steps->program.stop != NULL && *steps->program.stop);
+}
+
 /* ---- steps_line.c ---- */
 
 static inline uint64_t
@@ -140,10 +156,27 @@ struct lbm_state *lbm_state_new(const void *bytes, size_t len, size_t room, size
 void lbm_line_replace(struct lbm_line *line, uint64_t step, struct lbm_state *state); /* one that it has */
 /* The payload of an own line; with contributions, if value_size is not 0. Errors: buf->failed. */
 void lbm_line_pack(const struct lbm_line *line, size_t value_size, struct lbm_buf *buf);
-/* Errors: LBM_E_CORRUPT, LBM_E_NOMEM; the line is empty then. */
-enum lbm_err lbm_line_unpack(struct lbm_line *line, const struct lbmap_payload *payload, size_t state_max,
-                             size_t share_size, size_t value_size) LBM_MUST_CHECK;
+/* The states in a payload of that program, the last one as a whole.
+ * Errors: LBM_E_CORRUPT, LBM_E_NOMEM; the line is empty then. */
+enum lbm_err lbm_line_unpack(const struct lbm_steps *steps, struct lbm_line *line,
+                             const struct lbmap_payload *payload) LBM_MUST_CHECK;
 void lbm_line_clear_parts(struct lbm_line *line);
+
+/* ---- steps_seen.c: parts of states ---- */
+
+/* Bytes of a part in a state before its own, which are made up to a multiple of as many. */
+enum { LBM_PART_HEAD = 16 };
+
+/* What `user` sees of a state of LBM_PARTS, or NULL. In/out: *at, where to begin: 0, or as the last call left
+ * it, which is quick for users in the order of their numbers. Out: *size. */
+const void *lbm_seen_find(const struct lbm_state *state, uint32_t user, size_t *at, size_t *size);
+/* Add what that neighbour sees to parts of a state. Errors: parts->failed. */
+void lbm_seen_put(struct lbm_buf *parts, uint32_t user, const void *bytes, size_t len);
+struct lbm_state *lbm_seen_state(const struct lbm_buf *parts);          /* NULL: memory is short */
+void lbm_seen_pack(const struct lbm_state *state, struct lbm_buf *buf); /* as in payloads; or buf->failed */
+/* The reverse, with users in the order of their numbers. Errors: LBM_E_CORRUPT, LBM_E_NOMEM; *state NULL. */
+enum lbm_err lbm_seen_unpack(const uint8_t *bytes, size_t len, size_t part_max,
+                             struct lbm_state **state) LBM_MUST_CHECK;
 
 /* ---- steps_mail.c ---- */
 
@@ -191,11 +224,18 @@ void lbm_pieces_take(struct lbm_steps *steps, uint32_t host, uint32_t vertex, si
                      const uint8_t *bytes, size_t n);
 void lbm_pieces_free(struct lbm_steps *steps);
 
-/* ---- steps_export.c: programs with `share_with` ---- */
+/* ---- steps_export.c: programs with `share` or `share_with` ---- */
+
+/* Of states [from, to) of an own line keep only what neighbours see, where that is shorter. The last one must
+ * not be among them. With `share_with` only once edges are told. */
+void lbm_export_shorten(struct lbm_steps *steps, struct lbm_line *line, uint64_t from, uint64_t to);
+/* Nonzero if all neighbours of an own line find what they see of its states, wherever those come from. */
+int lbm_export_is_complete(const struct lbm_line *line);
 
 /* Nonzero if the state of another line after that step is here, as far as `user` sees it. */
 int lbm_export_has(const struct lbm_line *of, uint64_t step, uint32_t user);
-/* What `user` sees of a state. In: room [export_size] aligned, for what is made here. Out: *size. */
+/* What `user` sees of a state, or NULL: that is not here. In: room [export_size] aligned, for what is made
+ * here. Out: *size. */
 const void *lbm_export_view(struct lbm_steps *steps, const struct lbm_line *of, const struct lbm_state *state,
                             uint32_t user, void *room, size_t *size);
 /* Room for what the neighbours of a line see of theirs, `each` bytes apart. NULL: memory is short. */

@@ -65,6 +65,7 @@ static void
 pack_line(struct lbm_steps *steps, struct lbm_batch *batch, struct lbm_line *line)
 {
     lbm_steps_drop_old(steps, line);
+    lbm_export_shorten(steps, line, line->lo, lbm_line_step(line));
     size_t k = batch->n++;
     batch->from[k] = batch->buf.len;
     lbm_line_pack(line, steps->value_size, &batch->buf);

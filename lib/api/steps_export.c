@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-3.0-or-later */
-/* What single neighbours see of a state, where a program has `share_with`. An own state, and one that was
- * own, is here as a whole, and parts are made of it when they are looked at. Of another host's there are only
- * parts for those neighbours that its owner takes to be here; whoever lacks its own asks, and it is added.
- *
- * In a message: vertex, len (4 bytes each), bytes, one part after the other. In a state: the same with both
- * made up to 16 bytes, so that bytes are aligned. */
+/* What neighbours see of a state. With `share` that is the same for all; with `share_with` there are parts
+ * for single neighbours: of an own state that is here as a whole they are made when they are looked at. Own
+ * states of which neighbours alone may need something yet are made short: then there is only what those see.
+ * Of another host's there are only parts for those neighbours that its owner takes to be here; whoever lacks
+ * its own asks, and it is added. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -13,37 +12,17 @@
 #include "api/steps.h"
 #include "api/steps_bytes.h"
 
-enum {
-    ALIGNED = 16,
-    ROW_BYTES = 64 << 10, /* of parts in a row, about */
-};
+enum { ROW_BYTES = 64 << 10 /* of parts in a row, about */ };
 
 _Static_assert(ROW_BYTES + LBMAP_STEPS_BYTES_MAX / 2 + 8 <= LBMAP_STEPS_BYTES_MAX,
                "one more part fits a row");
 
-static size_t
-aligned(size_t n)
-{
-    return (n + ALIGNED - 1) / ALIGNED * ALIGNED;
-}
-
-struct seen {
-    uint32_t vertex, len;
-};
-
 /* The part for that vertex, or NULL. */
-static const uint8_t *
+static const void *
 find(const struct lbm_state *state, uint32_t vertex, size_t *size)
 {
-    struct seen seen;
-    for (size_t at = 0; at < state->len; at += ALIGNED + aligned(seen.len)) {
-        memcpy(&seen, state->bytes + at, sizeof seen);
-        if (seen.vertex != vertex)
-            continue;
-        *size = seen.len;
-        return state->bytes + at + ALIGNED;
-    }
-    return NULL;
+    size_t at = 0;
+    return lbm_seen_find(state, vertex, &at, size);
 }
 
 int
@@ -51,7 +30,7 @@ lbm_export_has(const struct lbm_line *of, uint64_t step, uint32_t user)
 {
     const struct lbm_state *state = lbm_line_get(of, step);
     size_t size;
-    return state != NULL && (!state->is_parts || find(state, user, &size) != NULL);
+    return state != NULL && (state->form != LBM_PARTS || find(state, user, &size) != NULL);
 }
 
 /* Out: seen [export_size]. Returns its length. */
@@ -76,7 +55,7 @@ lbm_export_view(struct lbm_steps *steps, const struct lbm_line *of, const struct
         *size = state->shared_len;
         return state->bytes + state->shared_at;
     }
-    if (state->is_parts)
+    if (state->form == LBM_PARTS)
         return find(state, user, size);
     *size = make(steps, of->vertex, user, state, room);
     return room;
@@ -96,7 +75,7 @@ reserve(struct lbm_steps *steps, size_t n)
 uint8_t *
 lbm_export_room(struct lbm_steps *steps, const struct lbm_line *line, size_t *each)
 {
-    *each = aligned(steps->export_size);
+    *each = (steps->export_size + LBM_PART_HEAD - 1) / LBM_PART_HEAD * LBM_PART_HEAD; /* aligned */
     return reserve(steps, *each * line->edges.n);
 }
 
@@ -106,30 +85,91 @@ lbm_export_pack(struct lbm_steps *steps, const struct lbm_line *line, uint64_t s
 {
     const struct lbm_state *state = lbm_line_get(line, step);
     uint8_t *room = reserve(steps, steps->export_size);
+    size_t from = 0;
     steps->parts.len = 0;
     steps->parts.failed = 0;
     for (; state != NULL && room != NULL && *at < line->edges.n && steps->parts.len < ROW_BYTES; ++*at) {
         const struct lbm_line *to = line->edges.at[*at].to;
         if (to->token != 0 || to->host != host)
             continue;
-        size_t n = make(steps, line->vertex, to->vertex, state, room);
+        const void *seen = room;
+        size_t n = 0;
+        if (state->form == LBM_PARTS)
+            seen = lbm_seen_find(state, to->vertex, &from, &n);
+        else
+            n = make(steps, line->vertex, to->vertex, state, room);
+        if (seen == NULL)
+            continue;
         lbm_put32(&steps->parts, to->vertex);
         lbm_put32(&steps->parts, (uint32_t)n);
-        lbm_buf_put(&steps->parts, room, n);
+        lbm_buf_put(&steps->parts, seen, n);
     }
     return steps->parts.len != 0 && !steps->parts.failed;
 }
 
-static void
-put_aligned(struct lbm_buf *buf, uint32_t vertex, const uint8_t *bytes, uint32_t len)
+/* ---- own states that are short ---- */
+
+/* Parts for all neighbours; NULL: they are no shorter, memory is short, or the program is about to end. */
+static struct lbm_state *
+make_parts(struct lbm_steps *steps, const struct lbm_line *line, struct lbm_state *state)
 {
-    static const uint8_t nothing[ALIGNED];
-    const struct seen seen = {vertex, len};
-    lbm_buf_put(buf, &seen, sizeof seen);
-    lbm_buf_put(buf, nothing, ALIGNED - sizeof seen);
-    lbm_buf_put(buf, bytes, len);
-    lbm_buf_put(buf, nothing, aligned(len) - len);
+    uint8_t *room = reserve(steps, steps->export_size);
+    size_t heads = line->edges.n * LBM_PART_HEAD;
+    if (room == NULL)
+        return NULL;
+    steps->parts.len = 0;
+    steps->parts.failed = 0;
+    for (size_t i = 0; i < line->edges.n && heads < state->len && steps->parts.len < state->len; i++) {
+        uint32_t user = line->edges.at[i].to->vertex;
+        size_t n = make(steps, line->vertex, user, state, room);
+        lbm_seen_put(&steps->parts, user, room, n);
+    }
+    state->stays_whole = heads >= state->len || steps->parts.len >= state->len;
+    return state->stays_whole || lbm_steps_must_end(steps) ? NULL : lbm_seen_state(&steps->parts);
 }
+
+static struct lbm_state *
+make_shared(const struct lbm_state *state)
+{
+    if (state->shared_len >= state->len)
+        return NULL;
+    struct lbm_state *seen =
+        lbm_state_new(state->bytes + state->shared_at, state->shared_len, state->shared_len, 0);
+    if (seen != NULL)
+        seen->form = LBM_SHARED;
+    return seen;
+}
+
+void
+lbm_export_shorten(struct lbm_steps *steps, struct lbm_line *line, uint64_t from, uint64_t to)
+{
+    for (uint64_t step = from > line->lo ? from : line->lo; step < to && step < lbm_line_step(line); step++) {
+        struct lbm_state *state = line->ring[step & (line->ring_size - 1)], *seen = NULL;
+        if (state->form != LBM_WHOLE || state->stays_whole)
+            continue;
+        if (steps->program.share != NULL)
+            seen = make_shared(state);
+        else if (steps->program.share_with != NULL && line->has_edges)
+            seen = make_parts(steps, line, state);
+        if (seen != NULL)
+            lbm_line_replace(line, step, seen);
+    }
+}
+
+int
+lbm_export_is_complete(const struct lbm_line *line)
+{
+    for (uint64_t step = line->lo; step < lbm_line_next(line); step++) {
+        const struct lbm_state *state = lbm_line_get(line, step);
+        size_t at = 0, size;
+        for (size_t i = 0; i < line->edges.n && state->form == LBM_PARTS; i++)
+            if (lbm_seen_find(state, line->edges.at[i].to->vertex, &at, &size) == NULL)
+                return 0;
+    }
+    return 1;
+}
+
+/* ---- states of other hosts ---- */
 
 static int
 is_user(const struct lbm_line *line, uint32_t vertex)
@@ -156,11 +196,9 @@ join(struct lbm_steps *steps, const struct lbm_line *line, const struct lbm_stat
         const uint8_t *seen = lbm_get_bytes(&reader, len);
         reader.failed |= len > steps->export_size;
         if (!reader.failed && is_user(line, vertex) && (here == NULL || find(here, vertex, &size) == NULL))
-            put_aligned(&buf, vertex, seen, len);
+            lbm_seen_put(&buf, vertex, seen, len);
     }
-    struct lbm_state *state = reader.failed || buf.failed ? NULL : lbm_state_new(buf.at, buf.len, buf.len, 0);
-    if (state != NULL)
-        state->is_parts = 1;
+    struct lbm_state *state = reader.failed ? NULL : lbm_seen_state(&buf);
     lbm_buf_free(&buf);
     return state;
 }
@@ -174,7 +212,7 @@ lbm_export_heard(struct lbm_steps *steps, uint32_t host, uint32_t vertex, uint64
     if (line == NULL || line->token != 0)
         return;
     const struct lbm_state *here = lbm_line_get(line, step);
-    if (here == NULL || !here->is_parts) {
+    if (here == NULL || here->form != LBM_PARTS) {
         lbm_steps_heard(steps, host, vertex, step, durable, join(steps, line, NULL, bytes, n));
         return;
     }

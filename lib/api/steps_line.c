@@ -9,8 +9,15 @@
 #include "base/check.h"
 
 /* A payload: MAGIC, n (4 bytes each), lo (8), then n times length (4) and bytes. With values of the job then
- * their number (4), and so often step (8) and value. */
-enum { MAGIC = 0x31736d6c /* "lms1" */, HEADER_BYTES = 16 };
+ * their number (4), and so often step (8) and value. With MAGIC_FORMS the two high bits of each length are an
+ * enum lbm_form, and bytes are as that has them; the last state is a whole one. */
+enum {
+    MAGIC = 0x31736d6c,       /* "lms1": all states as a whole */
+    MAGIC_FORMS = 0x32736d6c, /* "lms2" */
+    FORM_SHIFT = 30,
+};
+
+_Static_assert(LBMAP_PAYLOAD_MAX < 1 << FORM_SHIFT, "a length leaves room for a form");
 
 struct lbm_line *
 lbm_steps_line(struct lbm_steps *steps, uint32_t vertex)
@@ -156,47 +163,92 @@ unpack_parts(struct lbm_line *line, size_t value_size, struct lbm_reader *reader
     return reader->failed ? LBM_E_CORRUPT : LBM_OK;
 }
 
+/* Write a number over 4 bytes that have been put. */
+static void
+set32(struct lbm_buf *buf, size_t at, uint32_t value)
+{
+    for (size_t i = 0; i < 4 && !buf->failed; i++)
+        buf->at[at + i] = (char)(value >> (8 * i));
+}
+
+static void
+pack_state(const struct lbm_state *state, struct lbm_buf *buf)
+{
+    size_t from = buf->len;
+    lbm_put32(buf, 0);
+    if (state->form == LBM_PARTS)
+        lbm_seen_pack(state, buf);
+    else
+        lbm_buf_put(buf, state->bytes, state->len);
+    set32(buf, from, (uint32_t)(buf->len - from - 4) | (uint32_t)state->form << FORM_SHIFT);
+}
+
 void
 lbm_line_pack(const struct lbm_line *line, size_t value_size, struct lbm_buf *buf)
 {
+    size_t from = buf->len;
     lbm_put32(buf, MAGIC);
     lbm_put32(buf, (uint32_t)line->n);
     lbm_put64(buf, line->lo);
     for (size_t i = 0; i < line->n; i++) {
         const struct lbm_state *state = *slot(line, line->lo + i);
-        lbm_put32(buf, (uint32_t)state->len);
-        lbm_buf_put(buf, state->bytes, state->len);
+        pack_state(state, buf);
+        if (state->form != LBM_WHOLE)
+            set32(buf, from, MAGIC_FORMS);
     }
     if (value_size != 0)
         pack_parts(line, value_size, buf);
 }
 
+/* The next state, in one of the forms that the program has. */
+static enum lbm_err
+unpack_state(const struct lbm_steps *steps, struct lbm_reader *reader, int has_forms,
+             struct lbm_state **state)
+{
+    const struct lbmap_steps *program = &steps->program;
+    uint32_t word = lbm_get32(reader);
+    uint32_t form = has_forms ? word >> FORM_SHIFT : LBM_WHOLE;
+    size_t len = has_forms ? word & ((UINT32_C(1) << FORM_SHIFT) - 1) : word;
+    const uint8_t *bytes = lbm_get_bytes(reader, len);
+    *state = NULL;
+    if (bytes == NULL)
+        return LBM_E_CORRUPT;
+    if (form == LBM_PARTS && program->share_with != NULL)
+        return lbm_seen_unpack(bytes, len, steps->export_size, state);
+    if (form == LBM_WHOLE && len <= program->state_size)
+        *state = lbm_state_new(bytes, len, len, program->share_size);
+    else if (form == LBM_SHARED && program->share != NULL && len <= program->share_size)
+        *state = lbm_state_new(bytes, len, len, 0);
+    else
+        return LBM_E_CORRUPT;
+    if (*state == NULL)
+        return LBM_E_NOMEM;
+    (*state)->form = (enum lbm_form)form;
+    return LBM_OK;
+}
+
 enum lbm_err
-lbm_line_unpack(struct lbm_line *line, const struct lbmap_payload *payload, size_t state_max,
-                size_t share_size, size_t value_size)
+lbm_line_unpack(const struct lbm_steps *steps, struct lbm_line *line, const struct lbmap_payload *payload)
 {
     struct lbm_reader reader = {payload->bytes, payload->len, 0};
     lbm_line_begin(line, 0);
     lbm_line_clear_parts(line);
-    if (lbm_get32(&reader) != MAGIC)
-        return LBM_E_CORRUPT;
-    uint32_t n = lbm_get32(&reader);
+    uint32_t magic = lbm_get32(&reader), n = lbm_get32(&reader);
     line->lo = lbm_get64(&reader);
-    enum lbm_err err = n != 0 && line->lo <= UINT64_MAX - n ? LBM_OK : LBM_E_CORRUPT;
+    int is_one = (magic == MAGIC || magic == MAGIC_FORMS) && n != 0 && line->lo <= UINT64_MAX - n;
+    enum lbm_err err = is_one ? LBM_OK : LBM_E_CORRUPT;
     for (uint32_t i = 0; i < n && err == LBM_OK; i++) {
-        uint32_t len = lbm_get32(&reader);
-        const uint8_t *bytes = lbm_get_bytes(&reader, len);
-        struct lbm_state *state = NULL;
-        if (bytes == NULL || len > state_max)
+        struct lbm_state *state;
+        err = unpack_state(steps, &reader, magic == MAGIC_FORMS, &state);
+        if (err == LBM_OK && i + 1 == n && state->form != LBM_WHOLE)
             err = LBM_E_CORRUPT;
-        else if ((state = lbm_state_new(bytes, len, len, share_size)) == NULL ||
-                 lbm_line_push(line, state) != LBM_OK)
-            err = LBM_E_NOMEM;
+        else if (err == LBM_OK)
+            err = lbm_line_push(line, state);
         if (err != LBM_OK)
             free(state);
     }
-    if (err == LBM_OK && value_size != 0)
-        err = unpack_parts(line, value_size, &reader);
+    if (err == LBM_OK && steps->value_size != 0)
+        err = unpack_parts(line, steps->value_size, &reader);
     if (err == LBM_OK && (reader.failed || reader.left != 0))
         err = LBM_E_CORRUPT;
     if (err != LBM_OK)

@@ -239,6 +239,8 @@ take_row(struct lbm_steps *steps, uint32_t host, struct lbm_reader *reader)
         size_t share_size = steps->program.share_size;
         if (!get_state(reader, share_size != 0 ? share_size : steps->program.state_size, &state))
             return 0;
+        if (state != NULL && share_size != 0)
+            state->form = LBM_SHARED;
         lbm_steps_heard(steps, host, vertex, step, durable, state);
     } else if (kind == LBM_ROW_EXPORT) {
         uint64_t step = lbm_get64(reader), durable = lbm_get64(reader);

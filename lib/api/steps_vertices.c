@@ -108,12 +108,19 @@ lbm_steps_share(struct lbm_steps *steps, uint32_t vertex, struct lbm_state *stat
                        state->shared_len, program->share_size);
 }
 
-/* The same of all states that were kept of it. */
+static struct lbm_state *
+state_at(const struct lbm_line *line, uint64_t step)
+{
+    return line->ring[step & (line->ring_size - 1)];
+}
+
+/* The same of all states that were kept of it as a whole. */
 static void
 share_all(struct lbm_steps *steps, struct lbm_line *line)
 {
-    for (size_t i = 0; i < line->n; i++)
-        lbm_steps_share(steps, line->vertex, line->ring[(line->lo + i) & (line->ring_size - 1)]);
+    for (uint64_t step = line->lo; step < lbm_line_next(line); step++)
+        if (state_at(line, step)->form == LBM_WHOLE)
+            lbm_steps_share(steps, line->vertex, state_at(line, step));
 }
 
 static void
@@ -143,14 +150,12 @@ lbm_steps_on_acquire(void *context, uint32_t vertex, uint64_t token, const struc
     struct lbm_line *line = lbm_steps_line(steps, vertex);
     if (line == NULL)
         return;
-    if (line->n != 0 && !line->ring[line->lo & (line->ring_size - 1)]->is_parts &&
-        steps->program.share == NULL && LBM_API_BUG(OLD_STATE)) {
+    if (line->n != 0 && state_at(line, lbm_line_step(line))->form == LBM_WHOLE && LBM_API_BUG(OLD_STATE)) {
         /* they may be older than those that are given, or newer */
     } else if (payload->len == 0) {
         make_first(steps, line);
     } else {
-        enum lbm_err err = lbm_line_unpack(line, payload, steps->program.state_size,
-                                           steps->program.share_size, steps->value_size);
+        enum lbm_err err = lbm_line_unpack(steps, line, payload);
         if (err == LBM_E_CORRUPT)
             lbm_steps_fail(
                 steps, LBMAP_E_CORRUPT,
@@ -226,6 +231,7 @@ lbm_steps_on_release(void *context, uint32_t vertex, uint64_t token, struct lbma
     if (line == NULL)
         return;
     lbm_steps_drop_old(steps, line);
+    lbm_export_shorten(steps, line, line->lo, lbm_line_step(line));
     lbm_line_pack(line, steps->value_size, &buf);
     if (buf.failed || lbm_vec_push(&steps->payloads, buf) != LBM_OK)
         lbm_buf_free(&buf); /* it goes on from its checkpoint */
@@ -293,5 +299,8 @@ lbm_steps_on_edges(void *context, uint32_t vertex, uint64_t token, const struct 
     if (line->edges.n > 1)
         qsort(line->edges.at, line->edges.n, sizeof *line->edges.at, by_vertex);
     line->has_edges = 1;
+    if (!lbm_export_is_complete(line))
+        lbm_steps_fail(steps, LBMAP_E_UNSUPPORTED, "edges of vertex %u have changed since it was kept",
+                       vertex);
     lbm_steps_count(steps, line);
 }

@@ -12,7 +12,8 @@ enum {
     WORK_OF_JOB = 5000, /* steps of all vertices together, about */
     STEPS_LEAST = 24,
     STEPS_MOST = 240,
-    TAIL_MOST = 24,     /* bytes that a state may have beyond its number */
+    TAIL_MOST = 1000,   /* bytes that a state may have beyond its number, */
+    TAIL_SHORT = 24,    /* in jobs with short ones */
     LONG_ONE_IN = 1500, /* steps, of those that take up to: */
     LONG_US = 1700000,  /* less than the 2 s that a program is promised */
 };
@@ -22,7 +23,7 @@ enum share { SHARE_ALL, SHARE_SOME, SHARE_EACH, SHARES };
 struct steps_truth {
     struct lbmap_steps program; /* but for context */
     enum share share;
-    uint32_t step_us;
+    uint32_t step_us, tail;
     uint64_t *state;             /* [(steps + 1) * n] */
     double *value;               /* [steps / every + 1] of the job after that many periods */
     uint64_t stable;             /* some program was told */
@@ -49,7 +50,7 @@ state_at(const struct program_job *of, uint64_t step, uint32_t vertex)
 static size_t
 state_write(const struct steps_truth *truth, uint64_t number, uint8_t *bytes)
 {
-    size_t len = truth->program.length != NULL ? 8 + number % (TAIL_MOST + 1) : 8;
+    size_t len = truth->program.length != NULL ? 8 + number % (truth->tail + 1) : 8;
     for (size_t i = 0; i < len; i++)
         bytes[i] = (uint8_t)(i < 8 ? number >> (8 * i) : hash_number(number, i));
     return len;
@@ -297,12 +298,14 @@ begin(struct program_job *of)
     steps = steps < STEPS_LEAST ? STEPS_LEAST : steps > STEPS_MOST ? STEPS_MOST : steps;
     of->truth = truth;
     truth->share = (enum share)lbm_rng_below(&of->rng, SHARES);
+    /* With long ones what neighbours see is shorter, as a rule. */
+    truth->tail = begin_number(of, of->n) % 2 != 0 ? TAIL_MOST : TAIL_SHORT;
     truth->step_us = 500 + lbm_rng_below(&of->rng, 8000);
     *p = (struct lbmap_steps){.size = sizeof *p,
                               .job = of->name,
                               .socket_path = "socket",
                               .steps = steps / 2 + lbm_rng_below(&of->rng, (uint32_t)steps),
-                              .state_size = 8 + TAIL_MOST,
+                              .state_size = 8 + truth->tail,
                               .keep = 1 + lbm_rng_below(&of->rng, 12),
                               .init = init,
                               .step = do_step,
