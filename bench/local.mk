@@ -41,6 +41,8 @@ EXTRA_DIST += bench/drift.sh bench/drift.py
 EXTRA_DIST += bench/delay.sh
 # What balancing saves two programs: bench/gain.sh [OPTIONS] [BUILD_DIRECTORY].
 EXTRA_DIST += bench/gain.sh
+# A step of lbmap_steps next to one by hand with MPI: bench/halo.sh [OPTIONS] [BUILD_DIRECTORY].
+EXTRA_DIST += bench/halo.sh bench/halo.c
 # Guests that change: bench/adaptive.sh [OPTIONS] [BUILD_DIRECTORY].
 # Step times of an MPI program by placement, in network namespaces: bench/mpi.sh [OPTIONS] [BUILD_DIRECTORY].
 EXTRA_DIST += bench/mpi.sh

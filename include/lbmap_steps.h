@@ -42,8 +42,8 @@ extern "C" {
 struct lbmap_neighbour {
     uint32_t vertex;
     uint32_t weight;   /* of the edge */
-    const void *state; /* [size] its state after as many steps, or what it shares of it (`share`, `share_with`);
-                          aligned for any type */
+    const void *state; /* [size] its state after as many steps, or what it shares of it (`share`,
+                          `share_with`); aligned for any type */
     size_t size;       /* bytes */
 };
 
@@ -59,7 +59,7 @@ struct lbmap_step {
     uint64_t value_step; /* steps that every vertex had done when it was taken */
 };
 
-/* Bytes that lbmap_steps keeps of a vertex, at most: less than a payload may have, since programs post them. */
+/* Bytes of what neighbours see of a state, at most, and of a value of the job: they go in one message. */
 #define LBMAP_STEPS_BYTES_MAX 262144
 
 /* A program. Functions are called by lbmap_steps alone, in the thread that called it; they must not call it,
@@ -69,10 +69,11 @@ struct lbmap_steps {
     const char *job;         /* its name */
     const char *socket_path; /* of the daemon of this host; NULL: where lbmap was configured to have it */
     uint64_t steps;          /* how many each vertex does */
-    size_t state_size;       /* bytes of a state, 1 or more; the most that one has, if `length` is given */
-    uint32_t keep; /* steps from checkpoint to checkpoint of a vertex; 0: 32, or as many as fit. After a
-                      loss that many are done again, and up to three times as many states are kept of a
-                      vertex: (3 keep + 3) (state_size + 4) + 32 is LBMAP_STEPS_BYTES_MAX at most */
+    size_t state_size;       /* bytes of a state, 1 or more; the most that one has, if `length` is given.
+                                Of more than LBMAP_STEPS_BYTES_MAX `share` or `share_with` shows a part */
+    uint32_t keep; /* steps from checkpoint to checkpoint of a vertex; 0: 32, or as many as fit 256 KiB, or 1.
+                      After a loss that many are done again, and up to three times as many states are kept of
+                      a vertex: (3 keep + 3) (state_size + 4) + 32 is LBMAP_PAYLOAD_MAX at most */
     void *context; /* passed on */
 
     /* State of a vertex before its first step. Out: state [state_size], all 0 before. */
@@ -125,9 +126,9 @@ struct lbmap_steps {
     size_t share_size; /* 0: all of it */
     size_t (*share)(void *context, uint32_t vertex, const void *state, size_t size, void *shared);
 
-    /* In place of `share`, for each neighbour its own: what `neighbour` sees of the state of `vertex`, such as
-     * the side of a block that faces it, or what leaves the vertex towards it. Only that is sent to where the
-     * neighbour is. It must depend on nothing but its arguments and `context`. With share_size, which is
+    /* In place of `share`, for each neighbour its own: what `neighbour` sees of the state of `vertex`, such
+     * as the side of a block that faces it, or what leaves the vertex towards it. Only that is sent to where
+     * the neighbour is. It must depend on nothing but its arguments and `context`. With share_size, which is
      * 131072 at most then; the same in all programs.
      * In: state [size]. Out: shared [share_size], all 0 before. Value: bytes that are used, up to share_size.
      */

@@ -22,7 +22,7 @@ noinst_LIBRARIES += sim/libapi.a
 sim_libapi_a_SOURCES = lib/api/call.c lib/api/change.c lib/api/checkpoint.c lib/api/lbmap.c lib/api/lease.c \
 	lib/api/letters_desk.c lib/api/letters_rows.c lib/api/letters_turn.c lib/api/load.c lib/api/payloads.c lib/api/peers.c \
 	lib/api/returns.c lib/api/send.c lib/api/serve.c lib/api/sketch.c lib/api/steps.c lib/api/steps_end.c \
-	lib/api/steps_export.c lib/api/steps_line.c lib/api/steps_mail.c lib/api/steps_others.c \
+	lib/api/steps_export.c lib/api/steps_line.c lib/api/steps_mail.c lib/api/steps_pieces.c lib/api/steps_others.c \
 	lib/api/steps_reduce.c lib/api/steps_vertices.c lib/api/talk.c sim/programs/held.c sim/programs/held.h \
 	sim/programs/system.c
 sim_libapi_a_CFLAGS = $(sim_cflags)

@@ -7,8 +7,8 @@ liblbmap_la_SOURCES = include/lbmap.h lib/api/call.c lib/api/call.h lib/api/muta
 	lib/api/load.c lib/api/page.c lib/api/page.h lib/api/lease.c lib/api/service.h lib/api/letters.h \
 	lib/api/letters_desk.c lib/api/letters_rows.c lib/api/letters_rows.h lib/api/letters_turn.c lib/api/send.c \
 	lib/api/send.h lib/api/peers.c lib/api/peers.h lib/api/steps.c lib/api/steps.h lib/api/steps_bytes.h \
-	lib/api/steps_mail.c lib/api/steps_line.c lib/api/steps_export.c lib/api/steps_end.c lib/api/steps_reduce.c \
-	lib/api/steps_others.c lib/api/steps_vertices.c include/lbmap_steps.h lib/api/payloads.c lib/api/payloads.h \
+	lib/api/steps_mail.c lib/api/steps_pieces.c lib/api/steps_line.c lib/api/steps_export.c lib/api/steps_end.c \
+	lib/api/steps_reduce.c lib/api/steps_others.c lib/api/steps_vertices.c include/lbmap_steps.h lib/api/payloads.c lib/api/payloads.h \
 	lib/api/returns.c lib/api/returns.h lib/api/serve.c lib/api/serve.h lib/api/checkpoint.c \
 	lib/api/checkpoint.h lib/base/check.c lib/base/check.h lib/base/err.c lib/base/err.h lib/base/limits.h \
 	lib/base/idmap.c lib/base/idmap.h lib/base/mem.c lib/base/mem.h $(lib_wire_libwire_a_SOURCES)

@@ -236,14 +236,20 @@ run(struct lbm_steps *steps)
 
 /* ---- from outside -------------------------------------------------------------------------------------- */
 
-/* Most steps between checkpoints that fit a payload: 3 keep + 3 states. */
+/* Most steps between checkpoints whose payload, 3 keep + 3 states, fits `bytes`. */
 static uint64_t
-most_keep(const struct lbmap_steps *program)
+most_keep(const struct lbmap_steps *program, uint64_t bytes)
 {
-    uint64_t states = program->state_size < LBMAP_STEPS_BYTES_MAX
-                          ? (LBMAP_STEPS_BYTES_MAX - 32) / (program->state_size + 4)
-                          : 0;
+    uint64_t states = program->state_size < bytes ? (bytes - 32) / (program->state_size + 4) : 0;
     return states < 6 ? 0 : (states - 3) / 3;
+}
+
+/* Where nothing else is said: not more than 32, and no more than a short payload has, if it can be. */
+static uint32_t
+usual_keep(const struct lbmap_steps *program)
+{
+    uint64_t most = most_keep(program, LBM_PAYLOAD_MAX);
+    return most == 0 ? 1 : most < KEEP_DEFAULT ? (uint32_t)most : KEEP_DEFAULT;
 }
 
 /* Contributions of vertices, which are in payloads too. */
@@ -259,13 +265,13 @@ check_values(struct lbm_steps *steps)
         lbm_steps_fail(steps, LBMAP_E_RANGE, "every is given, but value_size, contribute or combine is not");
     else if (p->value_size > LBMAP_STEPS_BYTES_MAX ||
              36 + (steps->window + 2) * (p->state_size + 4) + (steps->periods + 1) * (p->value_size + 8) >
-                 LBMAP_STEPS_BYTES_MAX)
+                 LBMAP_PAYLOAD_MAX)
         lbm_steps_fail(
             steps, LBMAP_E_RANGE,
             "with keep %u and every %llu, %llu states of %zu bytes and %llu values of %zu do not fit a "
             "payload of %d: take a smaller keep or a larger every",
             p->keep, (unsigned long long)p->every, (unsigned long long)steps->window + 2, p->state_size,
-            (unsigned long long)steps->periods + 1, p->value_size, LBMAP_STEPS_BYTES_MAX);
+            (unsigned long long)steps->periods + 1, p->value_size, LBMAP_PAYLOAD_MAX);
 }
 
 /* What neighbours see. */
@@ -281,6 +287,11 @@ check_shared(struct lbm_steps *steps)
         lbm_steps_fail(steps, LBMAP_E_RANGE,
                        "share_size is %zu: with share or share_with it is 1 to %zu, without them 0",
                        p->share_size, most);
+    else if (p->share_size == 0 && p->state_size > LBMAP_STEPS_BYTES_MAX)
+        lbm_steps_fail(steps, LBMAP_E_RANGE,
+                       "a state of %zu bytes is more than neighbours can see, which is %d: share or "
+                       "share_with says what they see of it",
+                       p->state_size, LBMAP_STEPS_BYTES_MAX);
     if (p->share_with == NULL)
         return;
     steps->export_size = p->share_size;
@@ -295,19 +306,20 @@ check(struct lbm_steps *steps, const struct lbmap_steps *program)
         return;
     }
     memcpy(&steps->program, program, program->size < sizeof *program ? program->size : sizeof *program);
-    uint64_t most = most_keep(program);
+    uint64_t most = most_keep(program, LBMAP_PAYLOAD_MAX);
     if (program->job == NULL || program->init == NULL || program->step == NULL || program->state_size == 0)
         lbm_steps_fail(steps, LBMAP_E_RANGE, "job, state_size, init or step is missing");
     else if (most == 0)
         lbm_steps_fail(steps, LBMAP_E_RANGE,
                        "a state of %zu bytes is too long: six of them, and 4 bytes each, fit %d",
-                       program->state_size, LBMAP_STEPS_BYTES_MAX);
+                       program->state_size, LBMAP_PAYLOAD_MAX);
     else if (program->keep > most)
         lbm_steps_fail(steps, LBMAP_E_RANGE, "keep is %u: with states of %zu bytes it is %u at most",
                        program->keep, program->state_size, (unsigned)most);
-    check_shared(steps);
+    if (steps->error == LBMAP_OK)
+        check_shared(steps);
     if (steps->program.keep == 0)
-        steps->program.keep = most < KEEP_DEFAULT ? (uint32_t)most : KEEP_DEFAULT;
+        steps->program.keep = usual_keep(program);
     steps->window = 3 * (uint64_t)steps->program.keep + 1;
     check_values(steps);
 }
@@ -319,6 +331,7 @@ clean(struct lbm_steps *steps)
         free(steps->result[v]);
     free(steps->result);
     free(steps->kept);
+    lbm_pieces_free(steps);
     lbmap_close(steps->map);
     lbm_steps_keep_none(steps);
     for (size_t i = 0; i < steps->lines.n; i++)

@@ -25,8 +25,9 @@ struct lbm_state {
 };
 
 struct lbm_line;
-struct lbm_sum;   /* steps_reduce.c */
-struct lbm_batch; /* steps_end.c */
+struct lbm_sum;    /* steps_reduce.c */
+struct lbm_batch;  /* steps_end.c */
+struct lbm_coming; /* steps_pieces.c */
 
 /* What a vertex contributes after a step. */
 struct lbm_part {
@@ -60,6 +61,7 @@ struct lbm_line {
     unsigned unheard;                /* and so often in vain */
     LBM_VEC(struct lbm_part) parts;  /* own: of the last periods, by step */
     int64_t told_ms;                 /* own, done: when the collector was last told; INT64_MAX: it has it */
+    size_t result_have, result_sent; /* own, done: bytes of the last state that it has, and was sent */
 };
 
 /* Messages to one host on their way. */
@@ -81,28 +83,29 @@ struct lbm_steps {
     LBM_VEC(struct lbm_outbox) out;
     struct lbm_buf nowhere; /* failed: takes what is for nobody */
     LBM_VEC(struct lbmap_neighbour) views;
-    size_t export_size;               /* of what single neighbours see, 0: all see the same */
-    struct lbm_buf parts;             /* steps_export.c: that are being written, */
-    struct lbm_buf room;              /* and that own lines see in a step */
-    LBM_VEC(uint32_t) peers;          /* hosts that have a program, ascending */
-    LBM_VEC(struct lbm_buf) payloads; /* of the dispatch in progress */
-    struct lbm_batch *batch;          /* that is being kept; NULL: none */
-    int64_t keep_ms;                  /* since when something is due for a checkpoint; 0: nothing */
-    int64_t look_ms, load_ms;         /* next look at what is missing; next report of loads */
-    uint32_t collector;               /* that was told last */
-    uint32_t n_done;                  /* of result */
-    struct lbm_state **result;        /* [vertices] if this is the collector; NULL: not yet */
-    uint64_t *kept;                   /* [vertices] if this is the collector: least step they are kept at */
-    uint64_t stable;                  /* that all of them are, as last heard; */
-    int64_t kept_ms, stable_ms;       /* own vertices are told again, it is worked out again */
-    int64_t left_ms;                  /* next look at whether this host has left */
-    int handed_out;                   /* they have been handed to the program */
-    int finished;                     /* somebody has collected everything */
-    size_t value_size;                /* of contributions; 0: there are none */
-    uint64_t periods;                 /* contributions that a vertex has in its payload; 0: there are none */
-    LBM_VEC(struct lbm_sum *) sums;   /* values of the job, and what they are made from */
-    uint64_t reduced;                 /* of the last that the program was told */
-    enum lbmap_error error;           /* found in a callback */
+    size_t export_size;                /* of what single neighbours see, 0: all see the same */
+    struct lbm_buf parts;              /* steps_export.c: that are being written, */
+    struct lbm_buf room;               /* and that own lines see in a step */
+    LBM_VEC(uint32_t) peers;           /* hosts that have a program, ascending */
+    LBM_VEC(struct lbm_buf) payloads;  /* of the dispatch in progress */
+    struct lbm_batch *batch;           /* that is being kept; NULL: none */
+    int64_t keep_ms;                   /* since when something is due for a checkpoint; 0: nothing */
+    int64_t look_ms, load_ms;          /* next look at what is missing; next report of loads */
+    uint32_t collector;                /* that was told last */
+    uint32_t n_done;                   /* of result */
+    struct lbm_state **result;         /* [vertices] if this is the collector; NULL: not yet */
+    LBM_VEC(struct lbm_coming) coming; /* last states that come in pieces, if this is the collector */
+    uint64_t *kept;                    /* [vertices] if this is the collector: least step they are kept at */
+    uint64_t stable;                   /* that all of them are, as last heard; */
+    int64_t kept_ms, stable_ms;        /* own vertices are told again, it is worked out again */
+    int64_t left_ms;                   /* next look at whether this host has left */
+    int handed_out;                    /* they have been handed to the program */
+    int finished;                      /* somebody has collected everything */
+    size_t value_size;                 /* of contributions; 0: there are none */
+    uint64_t periods;                  /* contributions that a vertex has in its payload; 0: there are none */
+    LBM_VEC(struct lbm_sum *) sums;    /* values of the job, and what they are made from */
+    uint64_t reduced;                  /* of the last that the program was told */
+    enum lbmap_error error;            /* found in a callback */
     char message[LBM_DIAG_TEXT_MAX];
 };
 
@@ -156,6 +159,8 @@ enum lbm_row {
     LBM_ROW_WANT_WHOLE = 9,  /* 0, step: that one, from the collector */
     LBM_ROW_WANT_PARTS = 10, /* 0, step: the collector lacks some */
     LBM_ROW_EXPORT = 11,     /* vertex, step, durable, len, bytes: what neighbours see, steps_export.c */
+    LBM_ROW_PIECE = 12,      /* vertex, total, offset, len, bytes: of a long last state, to the collector */
+    LBM_ROW_HAVE = 13,       /* vertex, bytes: so much of it is with the collector */
 };
 
 void lbm_mail_state(struct lbm_steps *steps, uint32_t host, const struct lbm_line *line, uint64_t step);
@@ -163,6 +168,9 @@ void lbm_mail_durable(struct lbm_steps *steps, uint32_t host, const struct lbm_l
 void lbm_mail_want(struct lbm_steps *steps, uint32_t host, const struct lbm_line *line, uint32_t other,
                    uint64_t from);
 void lbm_mail_done(struct lbm_steps *steps, uint32_t host, const struct lbm_line *line);
+/* Bytes [offset, offset + n) of its last state. */
+void lbm_mail_piece(struct lbm_steps *steps, uint32_t host, const struct lbm_line *line, size_t offset,
+                    size_t n);
 void lbm_mail_step(struct lbm_steps *steps, uint32_t host, enum lbm_row kind, uint32_t vertex, uint64_t step);
 void lbm_mail_value(struct lbm_steps *steps, uint32_t host, enum lbm_row kind, uint32_t vertex, uint64_t step,
                     const uint8_t *value);
@@ -171,6 +179,17 @@ void lbm_mail_got(struct lbm_steps *steps, uint32_t host, uint32_t vertex);
 void lbm_mail_flush(struct lbm_steps *steps);
 /* A message from another program: bytes that make no sense are dropped. */
 void lbm_mail_take(struct lbm_steps *steps, uint32_t host, const uint8_t *bytes, size_t n);
+
+/* ---- steps_pieces.c ---- */
+
+/* The next pieces of the last state of an own line, from what that host is known to have on. */
+void lbm_pieces_send(struct lbm_steps *steps, uint32_t host, struct lbm_line *line);
+/* The collector has the first `have` bytes of it. */
+void lbm_pieces_answered(struct lbm_steps *steps, uint32_t host, uint32_t vertex, uint64_t have);
+/* The collector hears a piece, from that host. In: total, 1 to state_size; bytes [n]. */
+void lbm_pieces_take(struct lbm_steps *steps, uint32_t host, uint32_t vertex, size_t total, size_t offset,
+                     const uint8_t *bytes, size_t n);
+void lbm_pieces_free(struct lbm_steps *steps);
 
 /* ---- steps_export.c: programs with `share_with` ---- */
 

@@ -198,6 +198,15 @@ lbm_steps_collected(struct lbm_steps *steps, uint32_t vertex)
         steps->lines.at[at]->told_ms = INT64_MAX;
 }
 
+static void
+tell_result(struct lbm_steps *steps, uint32_t collector, struct lbm_line *line)
+{
+    if (lbm_line_get(line, lbm_line_step(line))->len <= LBMAP_STEPS_BYTES_MAX)
+        lbm_mail_done(steps, collector, line);
+    else
+        lbm_pieces_send(steps, collector, line);
+}
+
 void
 lbm_steps_tell(struct lbm_steps *steps, int64_t now_ms)
 {
@@ -209,13 +218,13 @@ lbm_steps_tell(struct lbm_steps *steps, int64_t now_ms)
     for (size_t i = 0; i < steps->own.n; i++) {
         struct lbm_line *line = steps->own.at[i];
         if (is_new)
-            line->told_ms = 0;
+            line->told_ms = 0, line->result_have = 0;
         if (!lbm_steps_is_done(steps, line) || line->durable != lbm_line_step(line) ||
             line->told_ms == INT64_MAX || (line->told_ms != 0 && now_ms - line->told_ms < TELL_MS))
             continue;
         line->told_ms = now_ms;
         if (collector != here) {
-            lbm_mail_done(steps, collector, line);
+            tell_result(steps, collector, line);
             continue;
         }
         const struct lbm_state *last = lbm_line_get(line, lbm_line_step(line));

@@ -15,7 +15,7 @@ enum {
     NO_STATE = -1,           /* as a length: UINT32_MAX */
 };
 
-_Static_assert(FULL_BYTES + LBM_PAYLOAD_MAX + 64 <= LBM_POST_BYTES_MAX, "one more row fits a message");
+_Static_assert(FULL_BYTES + LBMAP_STEPS_BYTES_MAX + 64 <= LBM_POST_BYTES_MAX, "one more row fits a message");
 _Static_assert(AT_ONCE_BYTES + LBM_POST_BYTES_MAX + 65536 <= LBM_FRAME_BYTES_MAX,
                "one more message fits a request");
 
@@ -121,6 +121,18 @@ lbm_mail_done(struct lbm_steps *steps, uint32_t host, const struct lbm_line *lin
 }
 
 void
+lbm_mail_piece(struct lbm_steps *steps, uint32_t host, const struct lbm_line *line, size_t offset, size_t n)
+{
+    const struct lbm_state *last = lbm_line_get(line, lbm_line_step(line));
+    struct lbm_buf *buf = open_box(steps, host);
+    put_head(buf, LBM_ROW_PIECE, line->vertex);
+    lbm_put32(buf, (uint32_t)last->len);
+    lbm_put32(buf, (uint32_t)offset);
+    lbm_put32(buf, (uint32_t)n);
+    lbm_buf_put(buf, last->bytes + offset, n);
+}
+
+void
 lbm_mail_got(struct lbm_steps *steps, uint32_t host, uint32_t vertex)
 {
     put_head(open_box(steps, host), LBM_ROW_GOT, vertex);
@@ -207,6 +219,17 @@ take_value(struct lbm_steps *steps, enum lbm_row kind, uint32_t vertex, struct l
 }
 
 static int
+take_piece(struct lbm_steps *steps, uint32_t host, uint32_t vertex, struct lbm_reader *reader)
+{
+    uint32_t total = lbm_get32(reader), offset = lbm_get32(reader), n = lbm_get32(reader);
+    const uint8_t *bytes = lbm_get_bytes(reader, n);
+    if (bytes == NULL || total == 0 || total > steps->program.state_size)
+        return 0;
+    lbm_pieces_take(steps, host, vertex, total, offset, bytes, n);
+    return 1;
+}
+
+static int
 take_row(struct lbm_steps *steps, uint32_t host, struct lbm_reader *reader)
 {
     struct lbm_state *state;
@@ -235,12 +258,16 @@ take_row(struct lbm_steps *steps, uint32_t host, struct lbm_reader *reader)
         if (!get_state(reader, steps->program.state_size, &state))
             return 0;
         lbm_steps_collect(steps, host, vertex, state);
-    } else if (kind == LBM_ROW_KEPT || kind == LBM_ROW_STABLE) {
+    } else if (kind == LBM_ROW_PIECE) {
+        return take_piece(steps, host, vertex, reader);
+    } else if (kind == LBM_ROW_KEPT || kind == LBM_ROW_STABLE || kind == LBM_ROW_HAVE) {
         uint64_t step = lbm_get64(reader);
         if (reader->failed)
             return 0;
         if (kind == LBM_ROW_KEPT)
             lbm_steps_kept(steps, vertex, step);
+        else if (kind == LBM_ROW_HAVE)
+            lbm_pieces_answered(steps, host, vertex, step);
         else
             lbm_steps_stable(steps, step);
     } else if (kind == LBM_ROW_PART || kind == LBM_ROW_WHOLE) {

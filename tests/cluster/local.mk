@@ -2,11 +2,11 @@
 # Real daemons on this machine: sixteen at most. How long a script measures is in its environment.
 check_PROGRAMS += docs/examples/amr docs/examples/crowd docs/examples/heat docs/examples/owned docs/examples/steps \
 	docs/examples/wator tests/cluster/drifter \
-	tests/cluster/crowd_alone tests/cluster/heat_alone tests/cluster/heat_paced tests/cluster/linker \
+	tests/cluster/broad tests/cluster/crowd_alone tests/cluster/heat_alone tests/cluster/heat_paced tests/cluster/linker \
 	tests/cluster/poster tests/cluster/refiner tests/cluster/sender tests/cluster/talker tests/cluster/worker
 cluster_scripts = tests/cluster/adapt.sh tests/cluster/amr.sh tests/cluster/api.sh tests/cluster/approve.sh \
 	tests/cluster/authority.sh tests/cluster/backup.sh tests/cluster/bindings.sh tests/cluster/blob_files.sh \
-	tests/cluster/chaos.sh \
+	tests/cluster/broad.sh tests/cluster/chaos.sh \
 	tests/cluster/cluster.sh tests/cluster/copies.sh tests/cluster/crash.sh tests/cluster/crowd.sh \
 	tests/cluster/daemon.sh tests/cluster/diffuse.sh tests/cluster/disk.sh tests/cluster/enroll.sh \
 	tests/cluster/ensemble.sh tests/cluster/etcd.sh tests/cluster/explain.sh tests/cluster/heat.sh \
@@ -50,6 +50,8 @@ docs_examples_amr_SOURCES = docs/examples/amr.c
 docs_examples_amr_LDADD = liblbmap.la
 docs_examples_crowd_SOURCES = docs/examples/crowd.c
 docs_examples_crowd_LDADD = liblbmap.la
+tests_cluster_broad_SOURCES = tests/cluster/broad.c tests/cluster/alone.h
+tests_cluster_broad_LDADD = liblbmap.la
 tests_cluster_crowd_alone_SOURCES = tests/cluster/crowd_alone.c tests/cluster/alone.h
 tests_cluster_crowd_alone_LDADD = liblbmap.la
 docs_examples_heat_SOURCES = docs/examples/heat.c

@@ -42,23 +42,26 @@ static void
 steps_that_contradict_themselves_are_refused(void **state)
 {
     static const struct {
-        size_t share_size;
+        size_t state_size, share_size;
         int share, share_with;
         const char *why;
     } cases[] = {
-        {8, 0, 0, "share_size is 8"},
-        {0, 1, 0, "share_size is 0"},
-        {0, 0, 1, "share_size is 0"},
-        {8, 1, 1, "only one"},
-        {LBMAP_STEPS_BYTES_MAX / 2 + 1, 0, 1, "it is 1 to 131072"},
-        {LBMAP_STEPS_BYTES_MAX + 1, 1, 0, "it is 1 to 262144"},
+        {8, 8, 0, 0, "share_size is 8"},
+        {8, 0, 1, 0, "share_size is 0"},
+        {8, 0, 0, 1, "share_size is 0"},
+        {8, 8, 1, 1, "only one"},
+        {8, LBMAP_STEPS_BYTES_MAX / 2 + 1, 0, 1, "it is 1 to 131072"},
+        {8, LBMAP_STEPS_BYTES_MAX + 1, 1, 0, "it is 1 to 262144"},
+        {LBMAP_STEPS_BYTES_MAX + 1, 0, 0, 0, "more than neighbours can see, which is 262144"},
+        {LBMAP_PAYLOAD_MAX / 6, 8, 1, 0, "six of them, and 4 bytes each, fit 67108864"},
+        {LBMAP_PAYLOAD_MAX, 8, 1, 0, "six of them"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char message[256];
         const struct lbmap_steps program = {.size = sizeof program,
                                             .job = "job",
-                                            .state_size = 8,
+                                            .state_size = cases[i].state_size,
                                             .init = never_begins,
                                             .step = never_steps,
                                             .share_size = cases[i].share_size,
