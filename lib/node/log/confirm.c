@@ -168,7 +168,7 @@ wait_for_second(struct lbm_node *node)
     p->awaited.n = 0;
     if (lbm_vec_push(&p->awaited, node->doubted_by) != LBM_OK)
         lbm_core_fail(node, LBM_E_NOMEM);
-    lbm_log_doubt_ask(node);
+    lbm_log_fetch_doubt(node);
     if (node->now_us - p->since_us < LEAD_WAIT_US || (p->told_us != 0 && node->now_us - p->told_us < TELL_US))
         return;
     p->told_us = node->now_us;
@@ -246,7 +246,7 @@ lbm_log_confirm_again(struct lbm_node *node)
 }
 
 void
-lbm_log_confirm_doubted(struct lbm_node *node)
+lbm_log_confirm_doubt(struct lbm_node *node)
 {
     if (node->promotion.round == PROMOTION_FETCH || node->promotion.round == PROMOTION_CATCH_UP)
         lbm_log_confirm_again(node);
@@ -262,7 +262,7 @@ disbelieve(struct lbm_node *node, uint32_t host)
 }
 
 void
-lbm_log_confirm_disbelieve(struct lbm_node *node, uint32_t host)
+lbm_log_confirm_untrue(struct lbm_node *node, uint32_t host)
 {
     if (node->promotion.round == PROMOTION_NONE || node->promotion.round == PROMOTION_ASK)
         return;
@@ -282,7 +282,7 @@ lbm_log_confirm_refuted(struct lbm_node *node, uint32_t host, const Lbm__LogEntr
                   "host %" PRIu32 " said that it has the control log up to entry %" PRIu64
                   ", and has it up to %" PRIu64 " at most: what it says of it does not count any more",
                   host, p->last, lbm_log_last(node));
-    lbm_log_confirm_disbelieve(node, host);
+    lbm_log_confirm_untrue(node, host);
     return 1;
 }
 

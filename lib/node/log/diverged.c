@@ -94,23 +94,6 @@ is_believed(struct lbm_node *node, uint32_t host)
     return leads || counts;
 }
 
-static void
-ask_another(struct lbm_node *node)
-{
-    node->fetch_host = lbm_log_next_connected(node);
-    if (node->fetch_host == node->doubted_by)
-        node->fetch_host = lbm_log_next_connected(node);
-    if (node->fetch_host != node->doubted_by && node->fetch_host != LBM_NONE)
-        lbm_log_send_fetch(node, node->fetch_host);
-}
-
-void
-lbm_log_doubt_ask(struct lbm_node *node)
-{
-    ask_another(node);
-    lbm_log_send_fetch(node, node->doubted_by);
-}
-
 /* Another host has the same entries: who said something else is not believed. Or that one takes it back. */
 static void
 doubt_ends(struct lbm_node *node, uint32_t host)
@@ -126,7 +109,7 @@ doubt_ends(struct lbm_node *node, uint32_t host)
                       " says that this host's control log has entries that the cluster's does not have, and "
                       "host %" PRIu32 " has the same ones",
                       by, host);
-    lbm_log_confirm_disbelieve(node, by);
+    lbm_log_confirm_untrue(node, by);
 }
 
 /* Whether anybody waits for what this host has. */
@@ -159,8 +142,8 @@ lbm_log_doubt_heard(struct lbm_node *node, const Lbm__Peer *message, int is_sour
             " says that this host's control log has entries that the cluster's does not have, which "
             "counts once another one says so",
             message->src);
-        ask_another(node);
-        lbm_log_confirm_doubted(node);
+        lbm_log_fetch_other(node);
+        lbm_log_confirm_doubt(node);
         return 1;
     }
     lbm_log_diverge(node);

@@ -57,11 +57,11 @@ int lbm_log_confirm_takes_from(const struct lbm_node *node, uint32_t host);
  */
 int lbm_log_confirm_refuted(struct lbm_node *node, uint32_t host, const Lbm__LogEntries *answer);
 /* The same for a host that is known to have said what is not so. Does nothing in a host that follows. */
-void lbm_log_confirm_disbelieve(struct lbm_node *node, uint32_t host);
+void lbm_log_confirm_untrue(struct lbm_node *node, uint32_t host);
 /* A leader, or who is promoted, asks again whose copy is the longest, of those that count. */
 void lbm_log_confirm_again(struct lbm_node *node);
 /* Somebody says that this copy is not the log: others are asked for what is longer. */
-void lbm_log_confirm_doubted(struct lbm_node *node);
+void lbm_log_confirm_doubt(struct lbm_node *node);
 /* Nonzero unless that has happened with this host, or it alone says that this copy is not the log. */
 int lbm_log_confirm_counts(const struct lbm_node *node, uint32_t host);
 /* An answer to a poll of this round. */
@@ -89,8 +89,6 @@ void lbm_log_diverge(struct lbm_node *node);
  * same: that one is asked. In: is_source, whether entries are taken from it though it was not asked last.
  * Value: nonzero: nothing else follows from the message. */
 int lbm_log_doubt_heard(struct lbm_node *node, const Lbm__Peer *message, int is_source);
-/* Ask the next host whether it has the same entries, and again the one that says that the log has others. */
-void lbm_log_doubt_ask(struct lbm_node *node);
 /* Tell a host that asked for entries that its copy is not this log. */
 void lbm_log_tell_diverged(struct lbm_node *node, const Lbm__Peer *asked);
 /* Ask the next host what the log says of this one. */
@@ -152,6 +150,10 @@ void lbm_log_local_timer(struct lbm_node *node);
 uint32_t lbm_log_next_connected(const struct lbm_node *node);
 /* Ask a host for the entries that this one lacks. */
 void lbm_log_send_fetch(struct lbm_node *node, uint32_t host);
+/* The same of the next host, but who says that this copy is not the log. */
+void lbm_log_fetch_other(struct lbm_node *node);
+/* The same, and of the one that says so, which may take it back. */
+void lbm_log_fetch_doubt(struct lbm_node *node);
 /* Returns the index of the last entry of this host's copy; it may be ahead of the view. */
 uint64_t lbm_log_last(const struct lbm_node *node);
 /* An entry of the copy; index in log_base + 1 .. log_last. */

@@ -209,7 +209,7 @@ take_over(struct lbm_node *node)
     if (p->longest != LBM_NONE)
         lbm_log_promote_fetch_rest(node);
     else if (node->doubted_by != LBM_NONE)
-        lbm_log_doubt_ask(node);
+        lbm_log_fetch_doubt(node);
 }
 
 /* The backup, if it can, else any host of that state that is heard; LBM_NONE: there is none. */
