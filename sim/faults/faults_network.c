@@ -213,8 +213,10 @@ fault_forge(struct run *s, const struct fault *f)
 int
 fault_lie(struct run *s, const struct fault *f)
 {
-    uint32_t kind = 1 + f->c % (CLUSTER_LIES - 1);
-    cluster_lie(s->cluster, host_of(s, f->a), (enum cluster_lie)kind);
+    uint32_t host = host_of(s, f->a), kind = 1 + f->c % (CLUSTER_LIES - 1);
+    if (kind == CLUSTER_LIE_HISTORY && host != s->h.n - 1)
+        return 0; /* always the same one: what a second one says, too, is believed */
+    cluster_lie(s->cluster, host, (enum cluster_lie)kind);
     return 1;
 }
 

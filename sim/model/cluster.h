@@ -207,12 +207,13 @@ int cluster_say(struct cluster *cluster, uint32_t from, uint32_t to, Lbm__Peer *
 /* What a member lies about. */
 enum cluster_lie {
     CLUSTER_LIE_NONE,
-    CLUSTER_LIE_LOADS,  /* it has more work than there is */
-    CLUSTER_LIE_EPOCHS, /* it has seen epochs that nobody can have counted to */
-    CLUSTER_LIE_PLACE,  /* it is far away, and finds others slow */
-    CLUSTER_LIE_OTHERS, /* it hears nobody */
-    CLUSTER_LIE_VIEW,   /* it has entries of the control log that do not exist */
-    CLUSTER_LIE_SUMS,   /* its vertices lie elsewhere, and sums are another */
+    CLUSTER_LIE_LOADS,   /* it has more work than there is */
+    CLUSTER_LIE_EPOCHS,  /* it has seen epochs that nobody can have counted to */
+    CLUSTER_LIE_PLACE,   /* it is far away, and finds others slow */
+    CLUSTER_LIE_OTHERS,  /* it hears nobody */
+    CLUSTER_LIE_VIEW,    /* it has entries of the control log that do not exist */
+    CLUSTER_LIE_SUMS,    /* its vertices lie elsewhere, and sums are another */
+    CLUSTER_LIE_HISTORY, /* the same as VIEW, and what others have of it is not the log */
     CLUSTER_LIES
 };
 

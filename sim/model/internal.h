@@ -284,7 +284,7 @@ void happen_disconnected(struct cluster *c, const struct happen *happen);
 /* ---- lie.c --------------------------------------------------------------------------------------------- */
 
 /* A message that has arrived of a host that lies; lie_ends gives it back as it was allocated. */
-void lie_begins(struct cluster *c, uint32_t from, Lbm__Peer *message, struct lie_words *words);
+void lie_begins(struct cluster *c, uint32_t to, uint32_t from, Lbm__Peer *message, struct lie_words *words);
 void lie_ends(struct lie_words *words);
 
 /* ---- summaries.c --------------------------------------------------------------------------------------- */

@@ -72,14 +72,29 @@ lie_about_sums(Lbm__Peer *message)
             message->ghosts->position[i] = 0;
 }
 
+/* Not to the only other member, whom nobody contradicts, nor of who leads: followers take its word. */
+static void
+lie_about_history(const struct cluster *c, uint32_t to, uint32_t from, Lbm__Peer *message)
+{
+    struct lbm_node_contact others[2];
+    if (message->body_case == LBM__PEER__BODY_LOG_POSITION)
+        message->log_position->last += VIEWS;
+    if (message->body_case != LBM__PEER__BODY_LOG_ENTRIES || message->log_entries->leader == from ||
+        lbm_node_contacts(c->machine[to].node, others, 2) < 2)
+        return;
+    message->log_entries->diverged = message->log_entries->gone = 1;
+}
+
 void
-lie_begins(struct cluster *c, uint32_t from, Lbm__Peer *message, struct lie_words *words)
+lie_begins(struct cluster *c, uint32_t to, uint32_t from, Lbm__Peer *message, struct lie_words *words)
 {
     enum cluster_lie lie = c->machine[from].lie;
     Lbm__Ping *ping = message->body_case == LBM__PEER__BODY_PING ? message->ping : NULL;
     words->ping = NULL;
-    if (lie == CLUSTER_LIE_VIEW)
+    if (lie == CLUSTER_LIE_VIEW || lie == CLUSTER_LIE_HISTORY)
         message->view += VIEWS;
+    if (lie == CLUSTER_LIE_HISTORY)
+        lie_about_history(c, to, from, message);
     if (lie == CLUSTER_LIE_SUMS)
         lie_about_sums(message);
     if (ping == NULL)

@@ -93,7 +93,7 @@ happen_message(struct cluster *c, struct happen *happen)
         return;
     }
     struct lie_words words;
-    lie_begins(c, happen->from, message, &words);
+    lie_begins(c, happen->host, happen->from, message, &words);
     struct lbm_event event = {.kind = LBM_EVENT_MESSAGE};
     event.as.received.message = message;
     event.as.received.bytes = happen->len;

@@ -563,9 +563,11 @@ struct lbm_node {
     LBM_VEC(uint64_t) chains; /* engine local: of each entry of the copy, the hash of all up to it */
     uint64_t base_chain;      /* of the entries up to log_base */
     uint64_t term;            /* engine local: leader and leader_host are those of this term */
-    uint64_t forced;    /* term in which a host last took the log from an ensemble by force; 0: never. */
-    uint64_t forced_id; /* Known without its entry: the transaction that stores it */
-    int diverged;       /* the copy has entries that the log does not have */
+    uint64_t forced;     /* term in which a host last took the log from an ensemble by force; 0: never. */
+    uint64_t forced_id;  /* Known without its entry: the transaction that stores it */
+    int diverged;        /* the copy has entries that the log does not have */
+    uint32_t doubted_by; /* the host that says so, or with diverged that nobody waits for what is here, and is
+                            not believed as long as it is the only one; LBM_NONE */
     struct promotion promotion;
     int has_ordered;              /* engine local: this life has put entries into the log */
     uint64_t log_known;           /* engine local, the leader: that many entries there are somewhere, */

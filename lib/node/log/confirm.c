@@ -159,6 +159,27 @@ wait_on(struct lbm_node *node)
                       p->awaited.at[0], (size_t)p->awaited.n - 1);
 }
 
+/* One host has said that this copy is not the log. Another one may say so, too, or have the same entries. */
+static void
+wait_for_second(struct lbm_node *node)
+{
+    struct promotion *p = &node->promotion;
+    p->deadline_us = node->now_us + PROMOTE_US;
+    p->awaited.n = 0;
+    if (lbm_vec_push(&p->awaited, node->doubted_by) != LBM_OK)
+        lbm_core_fail(node, LBM_E_NOMEM);
+    lbm_log_fetch_doubt(node);
+    if (node->now_us - p->since_us < LEAD_WAIT_US || (p->told_us != 0 && node->now_us - p->told_us < TELL_US))
+        return;
+    p->told_us = node->now_us;
+    lbm_core_note(
+        node, LBM_NOTE_WARNING,
+        "the control log waits for a host that has the same entries as this one, which orders it, since "
+        "host %" PRIu32
+        " says that they are not the cluster's: start the others, or run lbctl log promote --force here",
+        node->doubted_by);
+}
+
 /* All that will be asked have answered. Entries that somebody has had are not ordered again. */
 static void
 end_round(struct lbm_node *node)
@@ -166,6 +187,8 @@ end_round(struct lbm_node *node)
     struct promotion *p = &node->promotion;
     if (p->last > lbm_log_last(node))
         catch_up(node);
+    else if (node->doubted_by != LBM_NONE)
+        wait_for_second(node);
     else if (node->log_known > lbm_log_last(node))
         wait_on(node);
     else
@@ -184,7 +207,7 @@ lbm_log_confirm_behind(struct lbm_node *node, uint32_t host, uint64_t last)
     struct promotion *p = &node->promotion;
     int is_asking = p->round == PROMOTION_NONE || p->round == PROMOTION_CONFIRM;
     if (node->engine != LBM_LOG_ENGINE_LOCAL || !node->leader || node->has_ordered || node->diverged ||
-        !is_asking || last <= lbm_log_last(node) || lbm_log_confirm_is_untrue(node, host) ||
+        !is_asking || last <= lbm_log_last(node) || !lbm_log_confirm_counts(node, host) ||
         LBM_BUG(LEAD_UNASKED))
         return;
     if (p->round == PROMOTION_NONE) {
@@ -198,13 +221,53 @@ lbm_log_confirm_behind(struct lbm_node *node, uint32_t host, uint64_t last)
     catch_up(node);
 }
 
-int
-lbm_log_confirm_is_untrue(const struct lbm_node *node, uint32_t host)
+static int
+is_untrue(const struct lbm_node *node, uint32_t host)
 {
     for (size_t i = 0; i < node->log_untrue.n; i++)
         if (node->log_untrue.at[i] == host)
             return 1;
     return 0;
+}
+
+int
+lbm_log_confirm_counts(const struct lbm_node *node, uint32_t host)
+{
+    return host != node->doubted_by && !is_untrue(node, host);
+}
+
+void
+lbm_log_confirm_again(struct lbm_node *node)
+{
+    if (node->promotion.round == PROMOTION_FETCH)
+        lbm_log_promote_ask_again(node);
+    else if (node->promotion.round == PROMOTION_CATCH_UP || node->promotion.round == PROMOTION_CONFIRM)
+        begin(node);
+}
+
+void
+lbm_log_confirm_doubt(struct lbm_node *node)
+{
+    if (node->promotion.round == PROMOTION_FETCH || node->promotion.round == PROMOTION_CATCH_UP)
+        lbm_log_confirm_again(node);
+}
+
+static void
+disbelieve(struct lbm_node *node, uint32_t host)
+{
+    if (!is_untrue(node, host) && lbm_vec_push(&node->log_untrue, host) != LBM_OK)
+        lbm_core_fail(node, LBM_E_NOMEM);
+    if (node->log_known_by == host)
+        node->log_known = 0;
+}
+
+void
+lbm_log_confirm_untrue(struct lbm_node *node, uint32_t host)
+{
+    if (node->promotion.round == PROMOTION_NONE || node->promotion.round == PROMOTION_ASK)
+        return;
+    disbelieve(node, host);
+    lbm_log_confirm_again(node);
 }
 
 int
@@ -219,16 +282,7 @@ lbm_log_confirm_refuted(struct lbm_node *node, uint32_t host, const Lbm__LogEntr
                   "host %" PRIu32 " said that it has the control log up to entry %" PRIu64
                   ", and has it up to %" PRIu64 " at most: what it says of it does not count any more",
                   host, p->last, lbm_log_last(node));
-    if (!lbm_log_confirm_is_untrue(node, host) && lbm_vec_push(&node->log_untrue, host) != LBM_OK) {
-        lbm_core_fail(node, LBM_E_NOMEM);
-        return 1;
-    }
-    if (node->log_known_by == host)
-        node->log_known = 0;
-    if (p->round == PROMOTION_FETCH)
-        lbm_log_promote_ask_again(node);
-    else
-        begin(node);
+    lbm_log_confirm_untrue(node, host);
     return 1;
 }
 
@@ -251,7 +305,7 @@ lbm_log_confirm_heard(struct lbm_node *node, const Lbm__LogPosition *position, u
     if (from == node->log_known_by && position->last < node->log_known)
         node->log_known = position->last; /* it takes back what it said */
     if (position->last > p->last && position->term >= node->term && !node->has_ordered &&
-        !lbm_log_confirm_is_untrue(node, from) && !LBM_BUG(LEAD_UNASKED)) {
+        lbm_log_confirm_counts(node, from) && !LBM_BUG(LEAD_UNASKED)) {
         p->last = position->last;
         p->longest = from;
         known(node);
@@ -266,6 +320,9 @@ lbm_log_confirm_force(struct lbm_node *node)
     struct promotion *p = &node->promotion;
     if (p->round != PROMOTION_CONFIRM || lbm_log_last(node) == 0)
         return 0;
+    if (node->doubted_by != LBM_NONE)
+        disbelieve(node, node->doubted_by);
+    node->doubted_by = LBM_NONE;
     node->log_known = 0;
     end_round(node);
     return 1;
@@ -294,7 +351,7 @@ lbm_log_confirm_timer(struct lbm_node *node)
         p->round = PROMOTION_NONE;
         begin(node);
     } else if (p->round == PROMOTION_CONFIRM && node->now_us >= p->deadline_us) {
-        if (goes_on(node))
+        if (goes_on(node) || node->doubted_by != LBM_NONE)
             end_round(node);
         else
             wait_on(node);

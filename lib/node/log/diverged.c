@@ -3,11 +3,13 @@
  * had when another one was promoted by force, or an ensemble did that was given up. Such a host takes part in
  * nothing and asks the others what the log says of it. Once its incarnation is gone there, so that others
  * have what it had or have given it up, it archives all and begins again, with an empty copy, as the next
- * incarnation. Never: before that, since it may have the only copy of something. */
+ * incarnation. Never: before that, since it may have the only copy of something; and not on the word of one
+ * host that does not lead, while there is another one that could say the same. */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "node/core/core.h"
+#include "node/local/local.h"
 #include "node/log/internal.h"
 #include "node/log/log.h"
 #include "node/membership/membership.h"
@@ -26,12 +28,17 @@ lbm_log_diverge(struct lbm_node *node)
     node->raise->application_lease_lapsed(node);
 }
 
-int
-lbm_log_is_other(const struct lbm_node *node, const Lbm__LogEntries *entries)
+/* Of what the other host has before the entries that it sends, as far as it says so: 1: this copy has the
+ * same, all of it; -1: it has something else there. */
+static int
+compare(const struct lbm_node *node, const Lbm__LogEntries *entries)
 {
     uint64_t before = entries->from - 1;
-    return entries->chain != 0 && before >= node->log_base && before <= lbm_log_last(node) &&
-           lbm_log_chain(node, before) != entries->chain;
+    if (entries->chain == 0 || before < node->log_base || before > lbm_log_last(node))
+        return 0;
+    if (lbm_log_chain(node, before) != entries->chain)
+        return -1;
+    return before == lbm_log_last(node);
 }
 
 void
@@ -71,12 +78,77 @@ lbm_log_diverged_deadline(const struct lbm_node *node)
     return is_asking ? node->fetch_us + FETCH_RETRY_US : INT64_MAX;
 }
 
-void
-lbm_log_diverged_heard(struct lbm_node *node, const Lbm__LogEntries *entries)
+/* Nonzero if that host's word is enough: it is the leader whom this one follows, or a member, and another
+ * host has said the same before or there is no other member. Else it waits for that. */
+static int
+is_believed(struct lbm_node *node, uint32_t host)
 {
-    lbm_log_diverge(node);
-    if (entries->gone && !node->leader && !node->resetting)
+    const struct lbm_member *member = lbm_view_member(&node->view, host);
+    uint32_t n = 0;
+    for (size_t i = 0; i < node->view.members.n; i++)
+        n += node->view.members.at[i].host != node->host && lbm_view_participates(&node->view.members.at[i]);
+    int leads = node->engine == LBM_LOG_ENGINE_LOCAL && !node->leader && host == node->leader_host;
+    int is_second = node->doubted_by != LBM_NONE && node->doubted_by != host;
+    int counts = member != NULL && lbm_view_participates(member) && (is_second || n < 2);
+    node->doubted_by = leads || counts ? LBM_NONE : host;
+    return leads || counts;
+}
+
+/* Another host has the same entries: who said something else is not believed. Or that one takes it back. */
+static void
+doubt_ends(struct lbm_node *node, uint32_t host)
+{
+    uint32_t by = node->doubted_by;
+    node->doubted_by = LBM_NONE;
+    if (by == host)
+        lbm_log_confirm_again(node);
+    if (by == LBM_NONE || by == host)
+        return;
+    lbm_local_refused(node,
+                      "host %" PRIu32
+                      " says that this host's control log has entries that the cluster's does not have, and "
+                      "host %" PRIu32 " has the same ones",
+                      by, host);
+    lbm_log_confirm_untrue(node, by);
+}
+
+/* Whether anybody waits for what this host has. */
+static void
+gone_heard(struct lbm_node *node, uint32_t host, int is_gone)
+{
+    if (!is_gone)
+        node->doubted_by = LBM_NONE;
+    else if (!node->leader && !node->resetting && is_believed(node, host))
         node->raise->replication_begin_again(node);
+}
+
+int
+lbm_log_doubt_heard(struct lbm_node *node, const Lbm__Peer *message, int is_source)
+{
+    const Lbm__LogEntries *entries = message->log_entries;
+    int same = entries->diverged ? -1 : compare(node, entries);
+    int is_asked = message->src == node->fetch_host && (!node->leader || node->doubted_by != LBM_NONE);
+    int doubts = message->src == node->doubted_by;
+    if (!is_source && !is_asked && !doubts)
+        return 1;
+    if (!node->diverged && (same > 0 || (same == 0 && doubts)))
+        doubt_ends(node, message->src);
+    if (same >= 0 || lbm_log_last(node) == 0)
+        return node->diverged || same < 0 || (!is_source && (node->leader || !is_asked));
+    if (!node->diverged && !is_believed(node, message->src)) {
+        lbm_local_refused(
+            node,
+            "host %" PRIu32
+            " says that this host's control log has entries that the cluster's does not have, which "
+            "counts once another one says so",
+            message->src);
+        lbm_log_fetch_other(node);
+        lbm_log_confirm_doubt(node);
+        return 1;
+    }
+    lbm_log_diverge(node);
+    gone_heard(node, message->src, entries->gone != 0);
+    return 1;
 }
 
 void
@@ -101,6 +173,7 @@ lbm_log_forget(struct lbm_node *node)
     node->caught_up = node->has_ordered = 0;
     node->fetch_us = 0;
     node->diverged = 0;
+    node->doubted_by = LBM_NONE;
     node->raise->log_engine_leave(node);
     lbm_log_ensemble_tell(node);
     lbm_membership_changed(node, 1);

@@ -56,8 +56,14 @@ int lbm_log_confirm_takes_from(const struct lbm_node *node, uint32_t host);
  * in this life it does not count any more how much of the log that host says it has, and all are asked again.
  */
 int lbm_log_confirm_refuted(struct lbm_node *node, uint32_t host, const Lbm__LogEntries *answer);
-/* Nonzero if that has happened with this host. */
-int lbm_log_confirm_is_untrue(const struct lbm_node *node, uint32_t host);
+/* The same for a host that is known to have said what is not so. Does nothing in a host that follows. */
+void lbm_log_confirm_untrue(struct lbm_node *node, uint32_t host);
+/* A leader, or who is promoted, asks again whose copy is the longest, of those that count. */
+void lbm_log_confirm_again(struct lbm_node *node);
+/* Somebody says that this copy is not the log: others are asked for what is longer. */
+void lbm_log_confirm_doubt(struct lbm_node *node);
+/* Nonzero unless that has happened with this host, or it alone says that this copy is not the log. */
+int lbm_log_confirm_counts(const struct lbm_node *node, uint32_t host);
 /* An answer to a poll of this round. */
 void lbm_log_confirm_heard(struct lbm_node *node, const Lbm__LogPosition *position, uint32_t from);
 /* The operator takes the risk: those that have not answered are passed over. Nonzero if it waited. */
@@ -78,10 +84,11 @@ int64_t lbm_log_deferred_deadline(const struct lbm_node *node);
 
 /* The copy has entries that the log does not have: this host takes part in nothing any more. */
 void lbm_log_diverge(struct lbm_node *node);
-/* Another host says so, and whether anybody waits for what this one has: if not it begins again. */
-void lbm_log_diverged_heard(struct lbm_node *node, const Lbm__LogEntries *entries);
-/* Nonzero if what another host has before these entries is not what this one has. */
-int lbm_log_is_other(const struct lbm_node *node, const Lbm__LogEntries *entries);
+/* LogEntries from another host, which may say that this copy is not the log, and that nobody waits for what
+ * this host has. The leader is believed by those who follow it, any other host once a second one says the
+ * same: that one is asked. In: is_source, whether entries are taken from it though it was not asked last.
+ * Value: nonzero: nothing else follows from the message. */
+int lbm_log_doubt_heard(struct lbm_node *node, const Lbm__Peer *message, int is_source);
 /* Tell a host that asked for entries that its copy is not this log. */
 void lbm_log_tell_diverged(struct lbm_node *node, const Lbm__Peer *asked);
 /* Ask the next host what the log says of this one. */
@@ -129,7 +136,7 @@ int lbm_log_ensemble_closes(const uint8_t *bytes, size_t len);
 /* The log is in an ensemble from here on: its first entry there, and what follows. */
 void lbm_log_external_begin(struct lbm_node *node);
 /* LogEntries from another host, asked for since the ensemble does not answer. */
-void lbm_log_external_heard(struct lbm_node *node, const Lbm__LogEntries *entries, uint32_t from);
+void lbm_log_external_heard(struct lbm_node *node, const Lbm__Peer *message);
 /* LogAppend from a host that is no member yet: this one proposes it. */
 void lbm_log_external_asked(struct lbm_node *node, const Lbm__Peer *message);
 
@@ -143,6 +150,10 @@ void lbm_log_local_timer(struct lbm_node *node);
 uint32_t lbm_log_next_connected(const struct lbm_node *node);
 /* Ask a host for the entries that this one lacks. */
 void lbm_log_send_fetch(struct lbm_node *node, uint32_t host);
+/* The same of the next host, but who says that this copy is not the log. */
+void lbm_log_fetch_other(struct lbm_node *node);
+/* The same, and of the one that says so, which may take it back. */
+void lbm_log_fetch_doubt(struct lbm_node *node);
 /* Returns the index of the last entry of this host's copy; it may be ahead of the view. */
 uint64_t lbm_log_last(const struct lbm_node *node);
 /* An entry of the copy; index in log_base + 1 .. log_last. */

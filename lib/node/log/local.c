@@ -303,7 +303,7 @@ lbm_log_on_entries(struct lbm_node *node, const Lbm__Peer *message)
     if (!lbm_log_forced_heard(node, message, entries->term, entries->leader))
         return;
     if (node->engine == LBM_LOG_ENGINE_EXTERNAL) {
-        lbm_log_external_heard(node, entries, message->src);
+        lbm_log_external_heard(node, message);
         return;
     }
     (void)lbm_log_term_heard(node, entries->term, entries->leader, message->src);
@@ -314,14 +314,9 @@ lbm_log_on_entries(struct lbm_node *node, const Lbm__Peer *message)
     }
     if (node->leader && !is_source)
         lbm_log_confirm_behind(node, message->src, entries->last);
-    if ((node->leader && !is_source) || node->engine != LBM_LOG_ENGINE_LOCAL ||
-        (!is_source && message->src != node->fetch_host))
+    if (node->engine != LBM_LOG_ENGINE_LOCAL || lbm_log_doubt_heard(node, message, is_source))
         return;
-    if (entries->diverged || lbm_log_is_other(node, entries)) {
-        lbm_log_diverged_heard(node, entries);
-        return;
-    }
-    if (node->diverged || lbm_log_confirm_refuted(node, message->src, entries) ||
+    if (lbm_log_confirm_refuted(node, message->src, entries) ||
         (entries->n_command == 0 && entries->last < lbm_log_last(node)))
         return;
     hear_clock(node, message->src, entries->now_us);

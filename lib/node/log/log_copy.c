@@ -144,3 +144,20 @@ lbm_log_send_fetch(struct lbm_node *node, uint32_t host)
     message.log_fetch = &fetch;
     lbm_core_send(node, host, &message);
 }
+
+void
+lbm_log_fetch_other(struct lbm_node *node)
+{
+    node->fetch_host = lbm_log_next_connected(node);
+    if (node->fetch_host == node->doubted_by)
+        node->fetch_host = lbm_log_next_connected(node);
+    if (node->fetch_host != node->doubted_by && node->fetch_host != LBM_NONE)
+        lbm_log_send_fetch(node, node->fetch_host);
+}
+
+void
+lbm_log_fetch_doubt(struct lbm_node *node)
+{
+    lbm_log_fetch_other(node);
+    lbm_log_send_fetch(node, node->doubted_by);
+}

@@ -187,18 +187,29 @@ lbm_log_promote_fetch_rest(struct lbm_node *node)
     lbm_core_send(node, node->promotion.longest, &message);
 }
 
+/* Nonzero if this host has all there is, and nobody says that it is something else. */
+static int
+has_all(const struct lbm_node *node)
+{
+    return lbm_log_last(node) >= node->promotion.last && node->log_waits.n == 0 &&
+           !lbm_log_snapshot_pending(node) && node->doubted_by == LBM_NONE;
+}
+
 /* Nobody else is asked any more. What only the longest copy has comes first. */
 static void
 take_over(struct lbm_node *node)
 {
     struct promotion *p = &node->promotion;
-    if (lbm_log_last(node) >= p->last && node->log_waits.n == 0 && !lbm_log_snapshot_pending(node)) {
+    if (has_all(node)) {
         lead(node);
         return;
     }
     p->round = PROMOTION_FETCH;
     p->deadline_us = node->now_us + PROMOTE_US;
-    lbm_log_promote_fetch_rest(node);
+    if (p->longest != LBM_NONE)
+        lbm_log_promote_fetch_rest(node);
+    else if (node->doubted_by != LBM_NONE)
+        lbm_log_fetch_doubt(node);
 }
 
 /* The backup, if it can, else any host of that state that is heard; LBM_NONE: there is none. */
@@ -389,7 +400,7 @@ lbm_log_on_position(struct lbm_node *node, const Lbm__Peer *message)
         return;
     }
     if (p->round == PROMOTION_PROMISE && position->last > p->last &&
-        !lbm_log_confirm_is_untrue(node, message->src)) {
+        lbm_log_confirm_counts(node, message->src)) {
         p->last = position->last;
         p->longest = message->src;
     }
@@ -408,9 +419,17 @@ round_fails(struct lbm_node *node)
 {
     struct promotion *p = &node->promotion;
     char why[160];
-    snprintf(why, sizeof why, "host %" PRIu32 " does not answer%s",
-             p->awaited.n != 0 ? p->awaited.at[0] : p->longest,
-             p->round == PROMOTION_ASK ? "" : "; this host is promoted as soon as it does, or by --force");
+    if (p->awaited.n == 0 && p->longest == LBM_NONE && node->doubted_by != LBM_NONE)
+        snprintf(why, sizeof why,
+                 "host %" PRIu32
+                 " says that this host's control log is not the cluster's, and no other host has the same: "
+                 "promote another one",
+                 node->doubted_by);
+    else
+        snprintf(why, sizeof why, "host %" PRIu32 " does not answer%s",
+                 p->awaited.n != 0 ? p->awaited.at[0] : p->longest,
+                 p->round == PROMOTION_ASK ? ""
+                                           : "; this host is promoted as soon as it does, or by --force");
     if (p->round == PROMOTION_ASK) {
         lbm_log_promotion_ends(node, LBM_E_TIMEOUT, why);
         return;
@@ -429,8 +448,7 @@ lbm_log_promote_timer(struct lbm_node *node)
         lbm_log_confirm_timer(node);
         return;
     }
-    if (p->round == PROMOTION_FETCH && lbm_log_last(node) >= p->last && node->log_waits.n == 0 &&
-        !lbm_log_snapshot_pending(node)) {
+    if (p->round == PROMOTION_FETCH && has_all(node)) {
         lead(node);
         return;
     }

@@ -390,6 +390,23 @@ a_host_with_a_disk_from_before_its_reset_does_not_stop_that(void **state)
             force_with_disk_from_before(is_empty, after_ms);
 }
 
+/* It says that it has more entries, which etcd does not bring, and that others have what is not in the log. */
+static void
+a_member_that_lies_about_the_log_is_not_believed(void **state)
+{
+    struct lbm_hosts h;
+    (void)state;
+    struct cluster *cluster = cluster_of("complete:5", LBM_ETCD_ABILITY_RUNS, &h);
+    cluster_lie(cluster, 2, CLUSTER_LIE_HISTORY);
+    cluster_run(cluster, 30 * SECOND, NULL, NULL);
+    for (uint32_t p = 0; p < 5; p++) {
+        assert_string_equal(status_of(cluster, p)->state, "ACTIVE");
+        assert_int_equal(status_of(cluster, p)->n_alerts, 0);
+    }
+    assert_int_equal(scene_set_capacity(cluster, 0, 1, 4), LBM_OK);
+    end(cluster, &h);
+}
+
 int
 main(void)
 {
@@ -404,6 +421,7 @@ main(void)
         cmocka_unit_test(a_host_takes_the_log_from_an_ensemble_that_is_lost),
         cmocka_unit_test(taking_it_goes_on_after_a_crash),
         cmocka_unit_test(a_host_with_a_disk_from_before_its_reset_does_not_stop_that),
+        cmocka_unit_test(a_member_that_lies_about_the_log_is_not_believed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -452,6 +452,120 @@ a_leader_that_starts_asks_again_who_was_evicted_and_lied(void **state)
     scene_free(&scene);
 }
 
+static void
+expect_not_told(struct cluster *cluster, const char *text)
+{
+    if (is_told(cluster, text))
+        fail_msg("somebody is told \"%s\"", text);
+}
+
+/* Of a leader that starts one host says that its copy is not the log. */
+static void
+a_leader_that_starts_keeps_its_log_whatever_one_host_says(void **state)
+{
+    struct scene scene;
+    (void)state;
+    begin(&scene, 0);
+    cluster_crash(scene.cluster, 0);
+    cluster_run(scene.cluster, 100000, NULL, NULL);
+    cluster_lie(scene.cluster, LIAR, CLUSTER_LIE_HISTORY);
+    cluster_restart(scene.cluster, 0);
+    cluster_run(scene.cluster, 10000000, NULL, NULL);
+    expect_not_told(scene.cluster, "begins again, empty");
+    expect_unharmed(&scene);
+    scene_free(&scene);
+}
+
+/* The same of hosts that ask it while the leader is away. */
+static void
+who_asks_in_place_of_the_leader_keeps_its_log_whatever_one_host_says(void **state)
+{
+    struct scene scene;
+    (void)state;
+    begin(&scene, 0);
+    cluster_crash(scene.cluster, 0);
+    cluster_lie(scene.cluster, LIAR, CLUSTER_LIE_HISTORY);
+    cluster_run(scene.cluster, 10000000, NULL, NULL);
+    expect_not_told(scene.cluster, "begins again, empty");
+    cluster_restart(scene.cluster, 0);
+    cluster_run(scene.cluster, 10000000, NULL, NULL);
+    expect_unharmed(&scene);
+    scene_free(&scene);
+}
+
+/* Two say so: it is believed, and an operator decides. */
+static void
+a_leader_of_whose_log_two_say_that_it_is_another_steps_aside(void **state)
+{
+    struct scene scene;
+    (void)state;
+    begin(&scene, 0);
+    cluster_crash(scene.cluster, 0);
+    cluster_lie(scene.cluster, LIAR, CLUSTER_LIE_HISTORY);
+    cluster_lie(scene.cluster, OTHER, CLUSTER_LIE_HISTORY);
+    cluster_restart(scene.cluster, 0);
+    cluster_run(scene.cluster, 1000000, NULL, NULL);
+    expect_told(scene.cluster, "begins again, empty");
+    scene_free(&scene);
+}
+
+static enum lbm_err
+promote(struct scene *scene, uint32_t host, int force)
+{
+    Lbm__PromoteRequest promote = LBM__PROMOTE_REQUEST__INIT;
+    promote.force = force != 0;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_PROMOTE;
+    request.promote = &promote;
+    const Lbm__Response *response = cluster_ask(scene->cluster, host, 0, &request);
+    assert_non_null(response);
+    return (enum lbm_err)response->code;
+}
+
+/* Nobody has the leader's last entry, so only the liar can say whether it is in the log: the leader waits
+ * until it takes that back, or an operator does not believe it. */
+static void
+a_leader_with_entries_of_its_own_waits_for_another_word(void **state)
+{
+    (void)state;
+    for (int is_forced = 0; is_forced < 2; is_forced++) {
+        struct scene scene;
+        begin(&scene, 0);
+        for (uint32_t host = 1; host <= LIAR; host++)
+            cluster_cut(scene.cluster, 0, host, 1);
+        assert_int_equal(scene_set_capacity(scene.cluster, 0, 1, 3), LBM_OK);
+        cluster_crash_with(scene.cluster, 0, CRASH_ALL);
+        for (uint32_t host = 1; host <= LIAR; host++)
+            cluster_cut(scene.cluster, 0, host, 0);
+        cluster_lie(scene.cluster, LIAR, CLUSTER_LIE_HISTORY);
+        cluster_restart(scene.cluster, 0);
+        cluster_run(scene.cluster, 20000000, NULL, NULL);
+        expect_told(scene.cluster, "the control log waits for a host that has the same entries");
+        if (is_forced)
+            assert_int_equal(promote(&scene, 0, 1), LBM_OK);
+        else
+            cluster_lie(scene.cluster, LIAR, CLUSTER_LIE_NONE);
+        cluster_run(scene.cluster, 10000000, NULL, NULL);
+        expect_not_told(scene.cluster, "begins again, empty");
+        expect_unharmed(&scene);
+        scene_free(&scene);
+    }
+}
+
+static void
+who_is_promoted_keeps_its_log_whatever_one_host_says(void **state)
+{
+    struct scene scene;
+    (void)state;
+    begin(&scene, 0);
+    cluster_lie(scene.cluster, LIAR, CLUSTER_LIE_HISTORY);
+    assert_int_equal(promote(&scene, 1, 0), LBM_OK);
+    cluster_run(scene.cluster, 10000000, NULL, NULL);
+    expect_not_told(scene.cluster, "begins again, empty");
+    expect_unharmed(&scene);
+    scene_free(&scene);
+}
+
 int
 main(void)
 {
@@ -467,6 +581,11 @@ main(void)
         cmocka_unit_test(a_leader_that_starts_does_not_wait_for_entries_that_do_not_exist),
         cmocka_unit_test(a_leader_that_starts_asks_a_liar_that_lacks_entries_itself),
         cmocka_unit_test(a_leader_that_starts_asks_again_who_was_evicted_and_lied),
+        cmocka_unit_test(a_leader_that_starts_keeps_its_log_whatever_one_host_says),
+        cmocka_unit_test(who_asks_in_place_of_the_leader_keeps_its_log_whatever_one_host_says),
+        cmocka_unit_test(a_leader_of_whose_log_two_say_that_it_is_another_steps_aside),
+        cmocka_unit_test(a_leader_with_entries_of_its_own_waits_for_another_word),
+        cmocka_unit_test(who_is_promoted_keeps_its_log_whatever_one_host_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
