@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# What balancing saves two programs of docs/examples, on real daemons: time from the start of all programs to the end of the last,
-# with the loads that the programs report balanced to 3 % and with the widest bound there is, twice a host's share, in turn. What computing costs
-# is emulated: a program sleeps NS nanoseconds for each animal, or dark pixel, that it has worked on, so hosts compute at the same
-# time although they share processors.
+# What balancing saves two programs of docs/examples, on real daemons: time from the start of all programs to the end of
+# the last, with the loads that they report balanced to 3 % and with the widest bound there is, twice a host's share, in
+# turn. What computing costs is emulated: a program sleeps NS nanoseconds for each animal, or dark pixel, that it has
+# worked on, so hosts compute at the same time although they share processors.
 #
 #   bench/gain.sh [-n RUNS] [-p PROGRAM ...] [-w HOSTS,SIDE,STEPS,NS] [-t HOSTS,SIDE,NS] [-j FILE] [BUILD_DIRECTORY]
 #
-# RUNS is 5; programs are "wator thinning"; -w ring:16,256,200,4000 and -t chain:8,128,20000 unless told. -j writes JSON.
+# RUNS is 5; programs are "wator thinning"; -w ring:16,256,200,4000 and -t chain:8,128,20000 unless told. -j writes
+# JSON.
 set -eu
 
 runs=5 programs="wator thinning" ocean=ring:16,256,200,4000 image=chain:8,128,20000 json=
@@ -43,7 +44,8 @@ def run(*command, **more):
 def thinning():
     """It is no part of the build, since it needs libpng."""
     example, source = scratch + "/thinning", root + "/docs/examples/thinning.c"
-    png = subprocess.run(["pkg-config", "--cflags", "--libs", "libpng"], check=True, stdout=subprocess.PIPE, text=True).stdout.split()
+    asked = ["pkg-config", "--cflags", "--libs", "libpng"]
+    png = subprocess.run(asked, check=True, stdout=subprocess.PIPE, text=True).stdout.split()
     here = [f"-I{root}/include", f"-L{build}/.libs", f"-Wl,-rpath,{build}/.libs"]
     run("cc", "-std=gnu11", "-O2", *here, source, "-llbmap", *png, "-o", example)
     return example
@@ -74,7 +76,8 @@ class Program:
         self.cluster("up", "--hosts", self.hosts, "--daemon", daemon)
         n = int(self.hosts.split(":")[1])
         sockets = [f"{scratch}/c/h{host}/lbmapd.sock" for host in range(n)]
-        run(lbctl, "-q", "-s", sockets[0], "submit", self.guest, "--name", "job", "--imbalance", BOUND[how], "--start", "plan")
+        submit = ["submit", self.guest, "--name", "job", "--imbalance", BOUND[how], "--start", "plan"]
+        run(lbctl, "-q", "-s", sockets[0], *submit)
         run(lbctl, "-q", "-s", sockets[0], "wait", "job", "--timeout", "60")
         began = time.monotonic()
         all_of_them = [
@@ -100,14 +103,15 @@ try:
                 took[how].append(program.seconds(how))
             print(f"{name}: " + "  ".join(f"{how} {took[how][-1]:.1f} s" for how in BOUND), flush=True)
         saved = [1 - b / a for b, a in zip(took["balanced"], took["as placed"])]
+        seconds = [statistics.median(took[how]) for how in BOUND]
         print(
             f"{name} on {program.hosts}: {100 * statistics.median(saved):.1f} % of the time is saved "
-            f"({100 * min(saved):.1f} to {100 * max(saved):.1f}), {statistics.median(took['balanced']):.1f} s instead of "
-            f"{statistics.median(took['as placed']):.1f}"
+            f"({100 * min(saved):.1f} to {100 * max(saved):.1f}), {seconds[0]:.1f} s instead of {seconds[1]:.1f}"
         )
         found[name] = dict(hosts=program.hosts, ns=program.ns, seconds=took, saved=statistics.median(saved))
 finally:
-    subprocess.run([lbctl, "-q", "cluster", "down", "--dir", scratch + "/c"], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    down = [lbctl, "-q", "cluster", "down", "--dir", scratch + "/c"]
+    subprocess.run(down, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     shutil.rmtree(scratch, ignore_errors=True)
 if report:
     with open(report, "w") as file:

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# A step of Jacobi's iteration with lbmap_steps, on two real daemons, next to the same by hand with MPI on two ranks: blocks of
-# 1,024 cells, one for a vertex, of which neighbours see a side. Cells are the same in the end. What lbmap_steps does beyond
-# MPI is in its time: checkpoints on two disks, so that a host may be lost.
+# A step of Jacobi's iteration with lbmap_steps, on two real daemons, next to the same by hand with MPI on two ranks:
+# blocks of 1,024 cells, one for a vertex, of which neighbours see a side. Cells are the same in the end. What
+# lbmap_steps does beyond MPI is in its time: checkpoints on two disks, so that a host may be lost.
 #
 #   bench/halo.sh [-n RUNS] [-b BLOCKS] [-s STEPS] [-k KEEP] [-m STEPS] [-j FILE] [BUILD_DIRECTORY]
 #
-# RUNS is 5, BLOCKS 16 (256 vertices), STEPS 200 for lbmap_steps and 20000 for MPI (-m), KEEP 16: steps between checkpoints of a
-# vertex. Time of checkpoints is what a larger or smaller KEEP shows. Needs mpicc and mpirun. -j writes JSON.
+# RUNS is 5, BLOCKS 16 (256 vertices), STEPS 200 for lbmap_steps and 20000 for MPI (-m), KEEP 16: steps between
+# checkpoints of a vertex; another one shows what they cost. Needs mpicc and mpirun. -j writes JSON.
 set -eu
 
 runs=5 blocks=16 steps=200 keep=16 mpi_steps=20000 json=
@@ -86,7 +86,10 @@ try:
         print(f"lbmap_steps {1e3 * pairs[-1][0]:.3f} ms a step, MPI {1e3 * pairs[-1][1]:.3f} ms", flush=True)
     ratio = statistics.median(a / b for a, b in pairs)
     mine, mpi = (statistics.median(pair[i] for pair in pairs) for i in range(2))
-    print(f"{int(blocks) ** 2} vertices of 1024 cells, keep {keep}: lbmap_steps {1e3 * mine:.3f} ms a step, MPI {1e3 * mpi:.3f} ms; {ratio:.1f} times")
+    print(
+        f"{int(blocks) ** 2} vertices of 1024 cells, keep {keep}: "
+        f"lbmap_steps {1e3 * mine:.3f} ms a step, MPI {1e3 * mpi:.3f} ms; {ratio:.1f} times"
+    )
 finally:
     shutil.rmtree(scratch, ignore_errors=True)
 if report:

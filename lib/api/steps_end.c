@@ -218,8 +218,10 @@ lbm_steps_tell(struct lbm_steps *steps, int64_t now_ms)
     steps->kept_ms = is_new ? 0 : steps->kept_ms;
     for (size_t i = 0; i < steps->own.n; i++) {
         struct lbm_line *line = steps->own.at[i];
-        if (is_new)
-            line->told_ms = 0, line->result_have = 0;
+        if (is_new) {
+            line->told_ms = 0;
+            line->result_have = 0;
+        }
         if (!lbm_steps_is_done(steps, line) || line->durable != lbm_line_step(line) ||
             line->told_ms == INT64_MAX || (line->told_ms != 0 && now_ms - line->told_ms < TELL_MS))
             continue;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Programs of lbmap_steps whose states have more bytes than a message: neighbours see eight of them, checkpoints and last
-# states go in pieces. A program is killed and started again meanwhile; last states are those of one loop.
+# Programs of lbmap_steps whose states have more bytes than a message: neighbours see eight of them, checkpoints and
+# last states go in pieces. A program is killed and started again meanwhile; last states are those of one loop.
 #   BROAD_BYTES  of a state (1500000)
 #   BROAD_STEPS  (60)
 . "${top_srcdir:?run by make check}/tests/cluster/cluster_lib.sh"

@@ -145,7 +145,7 @@ wait_on(struct lbm_node *node)
     if (node->now_us - p->since_us < LEAD_WAIT_US || (p->told_us != 0 && node->now_us - p->told_us < TELL_US))
         return;
     p->told_us = node->now_us;
-    if (p->awaited.n == 1 && node->log_known > lbm_log_last(node))
+    if (p->awaited.n == 1 && p->awaited.at[0] == node->log_known_by && node->log_known > lbm_log_last(node))
         lbm_core_note(node, LBM_NOTE_WARNING,
                       "the control log waits for host %" PRIu32 ", which has it up to entry %" PRIu64
                       ", as it said; this host, which orders it, has it up to %" PRIu64

@@ -499,8 +499,6 @@ follow(struct lbm_node *node, struct job *job)
 {
     struct remap *r = &job->remap;
     r->follow_us = node->now_us + MAPPING_TICK_US;
-    const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
-    (void)entry;
     if (node->now_us >= r->carry_us)
         forget_targets(job);
     else if (has_in_flight(node, job))

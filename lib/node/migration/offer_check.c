@@ -102,29 +102,28 @@ lbm_migration_offer_is_taken(struct lbm_node *node, uint64_t job, uint32_t verte
     }
 }
 
-/* The offer and its rows that are asked about, as a check's own. */
+/* The offer and its rows that are asked about, as a check's own. NULL: memory is short. */
 static struct offer_check *
-check_new(const Lbm__Peer *offer, const uint8_t *rows)
+check_new(struct lbm_node *node, const Lbm__Peer *offer, const uint8_t *rows)
 {
-    struct offer_check *check = calloc(1, sizeof *check);
     size_t n = offer->offer->records->n_vertex, bytes = lbm__peer__get_packed_size(offer);
-    uint8_t *packed = malloc(bytes);
-    if (check != NULL) {
-        check->bytes = bytes;
-        check->is_asked = malloc(n);
-    }
-    if (packed != NULL && check != NULL && check->is_asked != NULL) {
-        memcpy(check->is_asked, rows, n);
-        lbm__peer__pack(offer, packed);
-        check->message = lbm__peer__unpack(NULL, bytes, packed);
-    }
-    free(packed);
-    if (check != NULL && check->message == NULL) {
-        free(check->is_asked);
+    struct offer_check *check = lbm_alloc(1, sizeof *check);
+    uint8_t *packed = lbm_alloc(bytes, 1);
+    if (check == NULL || packed == NULL) {
         free(check);
+        free(packed);
         return NULL;
     }
-    return check;
+    lbm__peer__pack(offer, packed);
+    check->bytes = bytes;
+    check->message = lbm__peer__unpack(NULL, bytes, packed);
+    check->is_asked = lbm_copy(rows, n, 1);
+    free(packed);
+    node->offer_check_bytes += bytes;
+    if (check->message != NULL && check->is_asked != NULL)
+        return check;
+    check_free(node, check);
+    return NULL;
 }
 
 static void
@@ -152,14 +151,13 @@ lbm_migration_offer_check(struct lbm_node *node, const Lbm__Peer *offer, const u
 {
     if (node->offer_check_bytes > CHECKS_BYTES_MAX)
         return;
-    struct offer_check *check = check_new(offer, rows);
+    struct offer_check *check = check_new(node, offer, rows);
     if (check == NULL || lbm_vec_push(&node->offer_checks, check) != LBM_OK) {
         lbm_core_fail(node, LBM_E_NOMEM);
         if (check != NULL)
-            lbm__peer__free_unpacked(check->message, NULL), free(check->is_asked), free(check);
+            check_free(node, check);
         return;
     }
-    node->offer_check_bytes += check->bytes;
     check->id = ++node->offer_check_id;
     check->since_us = node->now_us;
     for (size_t i = 0; i < node->view.members.n; i++)
