@@ -302,5 +302,6 @@ lbm_steps_on_edges(void *context, uint32_t vertex, uint64_t token, const struct 
     if (!lbm_export_is_complete(line))
         lbm_steps_fail(steps, LBMAP_E_UNSUPPORTED, "edges of vertex %u have changed since it was kept",
                        vertex);
+    lbm_steps_drop_old(steps, line); /* its neighbours may have been kept since its payload was made */
     lbm_steps_count(steps, line);
 }

@@ -1,7 +1,8 @@
 # tests/unit/api
 unit_api_tests = tests/unit/api/test_api tests/unit/api/test_lease_page tests/unit/api/test_serve \
 	tests/unit/api/test_send tests/unit/api/test_letters tests/unit/api/test_sketch tests/unit/api/test_steps \
-	tests/unit/api/test_steps_line tests/unit/api/test_steps_export tests/unit/api/test_checkpoint
+	tests/unit/api/test_steps_line tests/unit/api/test_steps_export tests/unit/api/test_steps_vertices \
+	tests/unit/api/test_checkpoint
 check_PROGRAMS += $(unit_api_tests)
 TESTS += $(unit_api_tests)
 tests_unit_api_test_api_SOURCES = tests/unit/api/test_api.c
@@ -43,3 +44,8 @@ tests_unit_api_test_steps_export_SOURCES = tests/unit/api/test_steps_export.c li
 tests_unit_api_test_steps_export_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS) $(PROTOBUF_CFLAGS)
 tests_unit_api_test_steps_export_LDADD = lib/base/libbase.a $(CMOCKA_LIBS)
 $(tests_unit_api_test_steps_export_OBJECTS): $(pb_headers)
+tests_unit_api_test_steps_vertices_SOURCES = tests/unit/api/test_steps_vertices.c lib/api/steps_vertices.c \
+	lib/api/steps_export.c lib/api/steps_line.c lib/api/steps_seen.c lib/api/steps.h
+tests_unit_api_test_steps_vertices_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS) $(PROTOBUF_CFLAGS)
+tests_unit_api_test_steps_vertices_LDADD = lib/base/libbase.a $(CMOCKA_LIBS)
+$(tests_unit_api_test_steps_vertices_OBJECTS): $(pb_headers)
