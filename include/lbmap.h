@@ -191,7 +191,8 @@ struct lbmap_callbacks {
      * Called only after lbmap_publish. May be NULL, as the next two. */
     void (*peer_up)(void *context, const struct lbmap_peer *peer);
 
-    /* It has ended, or its host does not answer. It may be up again at any time. */
+    /* It has ended, or its host does not answer; or the daemon was away, and has not told of it since, for as
+     * long as a call may take (lbmap_set_timeout). It may be up again at any time. */
     void (*peer_down)(void *context, uint32_t host);
 
     /* A program at that host has posted n bytes, valid during the call (lbmap_post). */

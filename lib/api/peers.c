@@ -39,6 +39,36 @@ lbm_api_peers_take(const struct lbmap_callbacks *callbacks, const Lbm__Response 
 }
 
 enum lbm_err
+lbm_api_peers_note(struct lbm_peers *peers, uint64_t connection, const Lbm__Places *places)
+{
+    for (size_t i = 0; i < places->n_host; i++) {
+        const struct lbm_peer peer = {places->host[i], connection};
+        size_t at = 0;
+        while (at < peers->up.n && peers->up.at[at].host != peer.host)
+            at++;
+        if (places->present[i] && at < peers->up.n)
+            peers->up.at[at] = peer;
+        else if (places->present[i] && lbm_vec_push(&peers->up, peer) != LBM_OK)
+            return LBM_E_NOMEM;
+        else if (!places->present[i] && at < peers->up.n)
+            peers->up.at[at] = peers->up.at[--peers->up.n];
+    }
+    return LBM_OK;
+}
+
+uint32_t
+lbm_api_peers_forget(struct lbm_peers *peers, uint64_t connection)
+{
+    for (size_t i = 0; i < peers->up.n; i++)
+        if (peers->up.at[i].connection != connection) {
+            uint32_t host = peers->up.at[i].host;
+            peers->up.at[i] = peers->up.at[--peers->up.n];
+            return host;
+        }
+    return LBMAP_NOWHERE;
+}
+
+enum lbm_err
 lbm_api_peers_again(struct lbmap *map, const struct lbm_note *note)
 {
     Lbm__Request request = LBM__REQUEST__INIT;

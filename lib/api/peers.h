@@ -4,6 +4,7 @@
 #define LBM_API_PEERS_H
 
 #include "api/call.h"
+#include "base/mem.h"
 #include "lbmap.h"
 
 struct lbm_note {
@@ -11,6 +12,24 @@ struct lbm_note {
     size_t len;
     uint8_t bytes[LBMAP_NOTE_MAX];
 };
+
+/* A program of which the daemon has told, and not that it has ended. */
+struct lbm_peer {
+    uint32_t host;
+    uint64_t connection; /* over which it was last told of */
+};
+
+struct lbm_peers {
+    LBM_VEC(struct lbm_peer) up;
+    int64_t due_ms; /* those that the connection has not told of by then are gone; 0: it has of all */
+};
+
+/* Remember what a chunk says of programs. connection: over which it came. Errors: LBM_E_NOMEM. */
+enum lbm_err lbm_api_peers_note(struct lbm_peers *peers, uint64_t connection,
+                                const Lbm__Places *places) LBM_MUST_CHECK;
+
+/* Forget one that only earlier connections have told of. Returns its host; LBMAP_NOWHERE: there is none. */
+uint32_t lbm_api_peers_forget(struct lbm_peers *peers, uint64_t connection);
 
 /* Hand a chunk about other programs to the callbacks; others are passed over. */
 void lbm_api_peers_take(const struct lbmap_callbacks *callbacks, const Lbm__Response *chunk);

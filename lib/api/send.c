@@ -172,6 +172,9 @@ lbm_send_heard(struct lbmap *map, const Lbm__Response *chunk)
 {
     struct lbm_service *s = map->service;
     int delivers = s->mail != NULL && s->mail->delivers;
+    if (chunk->what_case == LBM__RESPONSE__WHAT_PLACES &&
+        lbm_api_peers_note(&s->peers, map->connections, chunk->places) != LBM_OK)
+        s->short_of_memory = 1;
     if (delivers && chunk->what_case == LBM__RESPONSE__WHAT_PLACES)
         for (size_t i = 0; i < chunk->places->n_host; i++)
             lbm_letters_peer(s->mail, chunk->places->host[i], chunk->places->present[i] != 0);
@@ -180,6 +183,15 @@ lbm_send_heard(struct lbmap *map, const Lbm__Response *chunk)
         lbm_api_peers_take(&s->callbacks, chunk);
     else if (lbmap_lease_valid(map) == LBMAP_WORK) /* or it is sent again */
         lbm_letters_take(map, chunk->posted->host, chunk->posted->data.data, chunk->posted->data.len);
+}
+
+void
+lbm_send_peer_gone(struct lbm_service *s, uint32_t host)
+{
+    if (s->mail != NULL && s->mail->delivers)
+        lbm_letters_peer(s->mail, host, 0);
+    if (s->callbacks.peer_down != NULL)
+        s->callbacks.peer_down(s->callbacks.context, host);
 }
 
 size_t

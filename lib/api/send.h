@@ -34,6 +34,8 @@ void lbm_send_kept(struct lbm_service *s, uint32_t vertex);
 void lbm_send_changed(struct lbm_service *s, uint32_t vertex);
 /* A chunk about other programs, or from them. */
 void lbm_send_heard(struct lbmap *map, const Lbm__Response *chunk);
+/* The program at that host is gone: the daemon that there is now does not know it. */
+void lbm_send_peer_gone(struct lbm_service *s, uint32_t host);
 /* Do what is due. Returns how many letters were handed to the program. */
 size_t lbm_send_turn(struct lbmap *map);
 /* Note that a vertex has refused a letter. Returns LBM_E_LIMIT. */

@@ -89,6 +89,7 @@ lbm_api_serve_end(struct lbmap *map)
     lbm_returns_free(&s->with_payload);
     lbm_returns_free(&s->bare);
     lbm_vec_free(&s->edges);
+    lbm_vec_free(&s->peers.up);
     lbm_checkpoint_free(map, s->checkpoint);
     lbm_letters_free(s->mail);
     free(s);
@@ -218,6 +219,7 @@ attach(struct lbmap *map)
         return err;
     if (err == LBM_OK)
         err = lbm_api_peers_again(map, &s->note);
+    s->peers.due_ms = lbm_api_now_ms() + map->timeout_ms;
     if (err == LBM_OK)
         return LBM_OK;
     map->ended_here = map->fd >= 0 ? 1 : map->ended_here;
@@ -434,6 +436,20 @@ end_with(struct lbmap *map, enum lbm_err err)
     return (enum lbmap_error)err;
 }
 
+/* A program that ended while there was no connection, or no daemon, is told of by nobody. All that has come
+ * is dealt with. */
+static void
+drop_peers(struct lbmap *map)
+{
+    struct lbm_service *s = map->service;
+    uint32_t host;
+    if (map->fd < 0 || s->peers.due_ms == 0 || lbm_api_now_ms() < s->peers.due_ms)
+        return;
+    s->peers.due_ms = 0;
+    while ((host = lbm_api_peers_forget(&s->peers, map->connections)) != LBMAP_NOWHERE)
+        lbm_send_peer_gone(s, host);
+}
+
 /* Until something comes, or the time is over. */
 static void
 wait_for_daemon(struct lbmap *map, int64_t ms)
@@ -493,6 +509,8 @@ lbmap_dispatch(struct lbmap *map, unsigned timeout_ms)
         left_ms = is_due ? 0 : left_ms < LOOK_MS ? left_ms : LOOK_MS;
         int is_busy = lbm_checkpoint_has_work(map) || (readable && s->pushed.n != 0);
         wait_for_daemon(map, is_busy ? 0 : left_ms);
+        if (s->pushed.n == 0)
+            drop_peers(map);
         if (left_ms == 0 && (s->pushed.n == 0 || !readable))
             return LBMAP_OK;
     }

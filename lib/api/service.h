@@ -40,6 +40,7 @@ struct lbm_service {
     struct lbm_returns with_payload, bare; /* of the dispatch in flight */
     LBM_VEC(struct lbmap_edge) edges;      /* of the vertex that is told of */
     struct lbm_note note;                  /* that is published */
+    struct lbm_peers peers;                /* other programs that are up */
     struct lbm_checkpoint *checkpoint;     /* in progress, or its end is not told yet; NULL: none */
     struct lbm_letters *mail;              /* NULL: the program has neither `deliver` nor `vertex_moved` */
 };

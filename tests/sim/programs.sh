@@ -21,6 +21,8 @@ for seed in 13 38 86 71; do
 done
 # Vertices that come back with states that nobody needs any more.
 "$sim" cluster --programs steps --seed 8300010044 --hosts 3..8 -q || fail "seed 8300010044 violates something"
+# A collector that leaves while another host's daemon is away, which never hears of it.
+"$sim" cluster --programs steps --seed 8300000419 -q || fail "seed 8300000419 violates something"
 
 # Mistakes are found within a few runs, each of which is its own.
 while read -r kind mistake; do

@@ -635,6 +635,44 @@ what_is_published_is_told_to_the_next_daemon(void **state)
 }
 
 static void
+begin_again(struct scene *scene, size_t n_published)
+{
+    daemon_die(&scene->daemon);
+    assert_int_equal(lbmap_dispatch(scene->map, 20), LBMAP_OK);
+    daemon_begin(&scene->daemon);
+    lbm_lease_file_write(scene->daemon.page, daemon_now_us() + 60 * SECOND, 1, 1);
+    int64_t end_us = daemon_now_us() + TIMEOUT_MS * 1000;
+    for (size_t n = 0; n < n_published && daemon_now_us() < end_us;) {
+        assert_int_equal(lbmap_dispatch(scene->map, 20), LBMAP_OK);
+        pthread_mutex_lock(&scene->daemon.lock);
+        n = scene->daemon.n_published;
+        pthread_mutex_unlock(&scene->daemon.lock);
+    }
+}
+
+/* Nobody tells of its end: the daemon that there is now has never heard of it. */
+static void
+a_program_that_the_next_daemon_does_not_know_is_gone(void **state)
+{
+    struct scene *scene = *state;
+    struct daemon *daemon = &scene->daemon;
+    const char up[] = "up 9 h9 10.0.0.9:7411 note; ";
+    assert_int_equal(serve_with_others(scene, sizeof(struct lbmap_callbacks)), LBMAP_OK);
+    assert_int_equal(lbmap_publish(scene->map, "here", 4), LBMAP_OK);
+    daemon_push_place(daemon, 9, 1, 0);
+    scene_expect_told(scene, up);
+    begin_again(scene, 2); /* in time it is told of again: it was there all the while */
+    daemon_push_place(daemon, 9, 1, 0);
+    scene_expect_told(scene, up);
+    assert_int_equal(lbmap_set_timeout(scene->map, 200), LBMAP_OK);
+    begin_again(scene, 3);
+    scene_expect_told(scene, "down 9; ");
+    daemon_push_place(daemon, 9, 1, 0);
+    scene_expect_told(scene, up);
+    expect_silence(scene);
+}
+
+static void
 notes_and_messages_have_bounds(void **state)
 {
     struct scene *scene = *state;
@@ -758,6 +796,8 @@ main(void)
         SERVING(what_comes_during_a_checkpoint_waits_for_dispatch),
         cmocka_unit_test_setup_teardown(other_programs_are_told_of_and_heard, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_published_is_told_to_the_next_daemon, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_program_that_the_next_daemon_does_not_know_is_gone, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(notes_and_messages_have_bounds, set_up, tear_down),
         cmocka_unit_test_setup_teardown(callbacks_beyond_the_size_are_not_called, set_up, tear_down),
         SERVING(a_look_at_the_lease_is_cheap),
