@@ -114,6 +114,7 @@ send_change(struct lbmap *map, const struct columns *c)
     body.end = c->end.at;
     body.other = c->other.at;
     body.weight = c->weight.at;
+    body.term = lbm_api_serve_term(map);
     request.what_case = LBM__REQUEST__WHAT_CHANGE;
     request.change = &body;
     return lbm_api_call(map, &request, NULL, NULL);

@@ -338,6 +338,7 @@ start_request(struct lbmap *map, struct lbm_checkpoint *c)
     checkpoint.n_blob = kept->blob_bytes != 0 ? kept->blob.n : 0;
     checkpoint.blob = kept->blob.at;
     checkpoint.payload = (ProtobufCBinaryData){kept->payload.len, (uint8_t *)kept->payload.at};
+    checkpoint.term = map->service->term;
     request.what_case = LBM__REQUEST__WHAT_CHECKPOINT;
     request.checkpoint = &checkpoint;
     const struct lbm_api_awaited as = {0, KIND_REQUEST, (uint32_t)(c->requests.n - 1)};

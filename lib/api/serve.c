@@ -545,6 +545,12 @@ lbm_api_serve_token(const struct lbmap *map, uint32_t vertex)
 }
 
 uint64_t
+lbm_api_serve_term(const struct lbmap *map)
+{
+    return map->service->term;
+}
+
+uint64_t
 lbm_api_serve_since(const struct lbmap *map, uint32_t vertex, uint64_t token)
 {
     uint32_t at = find(map->service, vertex, token);

@@ -14,6 +14,9 @@ void lbm_api_serve_end(struct lbmap *map);
 /* The token by which a vertex is held, or 0. */
 uint64_t lbm_api_serve_token(const struct lbmap *map, uint32_t vertex);
 
+/* The term of the lease page in which all that is held was acquired. Something is served. */
+uint64_t lbm_api_serve_term(const struct lbmap *map);
+
 /* A number of this holding of a vertex, which no other has; 0: it is not held with that token. */
 uint64_t lbm_api_serve_since(const struct lbmap *map, uint32_t vertex, uint64_t token);
 

@@ -23,6 +23,8 @@ done
 "$sim" cluster --programs steps --seed 8300010044 --hosts 3..8 -q || fail "seed 8300010044 violates something"
 # A collector that leaves while another host's daemon is away, which never hears of it.
 "$sim" cluster --programs steps --seed 8300000419 -q || fail "seed 8300000419 violates something"
+# A program that stands still until its lease holds again keeps what it had before.
+"$sim" cluster --programs send --seed 8460000260 -q || fail "seed 8460000260 violates something"
 
 # Mistakes are found within a few runs, each of which is its own.
 while read -r kind mistake; do

@@ -439,16 +439,6 @@ keep_payload(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, 
     return 1;
 }
 
-/* What was given in an earlier term is lost already, and may have been given again with the same token: that
- * it is not worked on any more says nothing of now. */
-static int
-is_of_this_term(const struct lbm_node *node, uint64_t term)
-{
-    const struct lease *l = &node->lease;
-    int is_withdrawn = l->fence_us != 0 && l->old_used == UINT32_MAX; /* nothing was given since */
-    return term == 0 || term == l->term - (is_withdrawn ? 1 : 0);
-}
-
 void
 lbm_application_released(struct lbm_node *node, uint64_t client, uint64_t request,
                          const Lbm__ReleasedRequest *released)
@@ -461,7 +451,7 @@ lbm_application_released(struct lbm_node *node, uint64_t client, uint64_t reques
                              "the payloads do not have the lengths that are told");
         return;
     }
-    if (!is_of_this_term(node, released->term))
+    if (!lbm_local_lease_is_of(node, released->term))
         job = NULL;
     for (size_t i = 0; i < released->n_vertex && node->failed == LBM_OK; i++) {
         struct lbm_vertex *vertex;
@@ -499,6 +489,8 @@ lbm_application_checkpoint(struct lbm_node *node, uint64_t client, uint64_t requ
                              "the payloads do not have the lengths that are told");
         return;
     }
+    if (!lbm_local_lease_is_of(node, checkpoint->term))
+        job = NULL;
     for (size_t i = 0; i < checkpoint->n_vertex && node->failed == LBM_OK; i++) {
         struct lbm_vertex *vertex;
         const struct brought brought = {.payload = checkpoint->payload.data + at,

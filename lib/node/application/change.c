@@ -333,6 +333,11 @@ lbm_application_change(struct lbm_node *node, uint64_t client, uint64_t request,
         lbm_core_reply_error(node, client, request, LBM_E_STATE, "no job is served by this connection");
         return;
     }
+    if (!lbm_local_lease_is_of(node, change->term)) {
+        lbm_core_reply_error(node, client, request, LBM_E_STATE,
+                             "the lease was over: what the application had is lost");
+        return;
+    }
     if (plan.job->phase < LBM_PHASE_MAPPING || !lbm_local_lease_holds(node)) {
         lbm_core_reply_error(node, client, request, LBM_E_BUSY,
                              "the job is not mapped yet, or there is no lease: try again");

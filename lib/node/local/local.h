@@ -82,6 +82,10 @@ int lbm_local_has_backup(const struct lbm_node *node);
 int lbm_local_is_known(const struct lbm_node *node);
 /* Nonzero if vertices may be given to an application: the lease holds for REVOKE_US at least. */
 int lbm_local_lease_holds(const struct lbm_node *node);
+/* Nonzero if what an application got in that term of the page (0: it does not say) is what it has now. What
+ * it got in an earlier one is lost already, and may have been given again with the same token: what it says
+ * of it says nothing of now. */
+int lbm_local_lease_is_of(const struct lbm_node *node, uint64_t term);
 /* Nonzero if this host has merged everything it inherits. */
 int lbm_local_takeovers_done(const struct lbm_node *node);
 /* Nonzero if some of what this host has yet to merge is of that job. */

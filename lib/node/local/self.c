@@ -97,6 +97,14 @@ lbm_local_lease_holds(const struct lbm_node *node)
            LBM_BUG(WORK_WITHOUT_LEASE);
 }
 
+int
+lbm_local_lease_is_of(const struct lbm_node *node, uint64_t term)
+{
+    const struct lease *l = &node->lease;
+    int is_withdrawn = l->fence_us != 0 && l->old_used == UINT32_MAX; /* nothing was given since */
+    return term == 0 || term == l->term - (is_withdrawn ? 1 : 0);
+}
+
 uint64_t
 lbm_local_replication_lag(const struct lbm_node *node)
 {

@@ -115,6 +115,7 @@ static void
 answer_checkpoint(struct daemon *daemon, int fd, const Lbm__Request *request)
 {
     const Lbm__CheckpointRequest *c = request->checkpoint;
+    daemon->kept_term = c->term;
     list(daemon->kept, &daemon->n_kept, c->vertex, c->token, c->n_vertex, c->payload_len, c->n_payload_len,
          &c->payload);
     keep_payload(daemon, &c->payload);
@@ -228,6 +229,7 @@ answer(struct daemon *daemon, int fd, const Lbm__Request *request)
         break;
     case LBM__REQUEST__WHAT_CHANGE:
         daemon->n_changes++;
+        daemon->kept_term = request->change->term;
         daemon_respond(fd, request->id, 1, &response);
         break;
     case LBM__REQUEST__WHAT_LOAD:

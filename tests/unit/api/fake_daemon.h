@@ -38,7 +38,8 @@ struct daemon {
     size_t n_published, n_posted;
     struct lbm_buf posted;  /* all that was posted, one after the other, */
     struct lbm_buf payload; /* and the payloads of the last checkpoint or release */
-    uint64_t released_term; /* of the last ones */
+    uint64_t released_term; /* of the last ones, */
+    uint64_t kept_term;     /* and of the last checkpoint or change */
     size_t n_returned;      /* of released, all */
     enum lbm_err refusal;   /* of attach */
     unsigned late_answers;  /* checkpoints are not answered, but with the next one */

@@ -330,6 +330,26 @@ a_higher_term_voids_what_was_given_before(void **state)
     scene_expect_told(scene, "acquire 8 1 \"good\"; ");
 }
 
+/* A program that stood still goes on with what it was about to do. The daemon refuses it: it has given the
+ * same vertex again. */
+static void
+what_is_kept_or_changed_is_so_by_the_term_in_which_it_was_acquired(void **state)
+{
+    struct scene *scene = *state;
+    const struct lbmap_state old = {7, 5, {"old", 3}};
+    const struct lbmap_vertex_change held = {.vertex = 7, .token = 5};
+    lbm_lease_file_write(scene->daemon.page, daemon_now_us() + 60 * SECOND, 2, 1);
+    daemon_push_acquire(&scene->daemon, 2, 7, 5, "older");
+    assert_int_equal(lbmap_checkpoint(scene->map, &old, 1), LBMAP_OK);
+    assert_int_equal(scene->daemon.kept_term, 1);
+    scene->daemon.kept_term = 0;
+    assert_int_equal(lbmap_change(scene->map, &held, 1, NULL, 0), LBMAP_OK);
+    assert_int_equal(scene->daemon.kept_term, 1);
+    scene_expect_told(scene, "revoked 7 5; acquire 7 5 \"older\"; ");
+    assert_int_equal(lbmap_checkpoint(scene->map, &old, 1), LBMAP_OK);
+    assert_int_equal(scene->daemon.kept_term, 2);
+}
+
 static void
 a_page_that_is_being_written_stops_but_loses_nothing(void **state)
 {
@@ -783,6 +803,7 @@ main(void)
         SERVING(a_daemon_that_is_away_is_waited_for),
         SERVING(after_its_end_all_is_lost_even_if_it_is_renewed),
         SERVING(a_higher_term_voids_what_was_given_before),
+        SERVING(what_is_kept_or_changed_is_so_by_the_term_in_which_it_was_acquired),
         SERVING(a_page_that_is_being_written_stops_but_loses_nothing),
         SERVING(the_daemon_may_be_restarted),
         SERVING(without_a_daemon_the_lease_ends_in_time),
