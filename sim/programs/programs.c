@@ -254,13 +254,25 @@ programs_continue(struct cluster *c, uint32_t host)
             catches_up(c->programs->list.at[i]);
 }
 
+/* The daemon that comes next does not know that it has ended, and runs it once more. */
+static void
+begins_once_more(struct program *p)
+{
+    if (!p->is_over || p->fiber != NULL)
+        return;
+    p->is_over = 0;
+    begin_later(p, AGAIN_LEAST_US);
+}
+
 void
 programs_disconnected(struct cluster *c, uint32_t host)
 {
     c->machine[host].locked_us = c->now_us + lbm_rng_below(&c->rng, LOCKED_US);
     for (size_t i = 0; i < c->programs->list.n; i++)
-        if (c->programs->list.at[i]->host == host)
+        if (c->programs->list.at[i]->host == host) {
             socket_ends(c->programs->list.at[i]);
+            begins_once_more(c->programs->list.at[i]);
+        }
 }
 
 void

@@ -8,7 +8,8 @@
  * void.
  *
  * A place is a host and a job: a program there that ends is begun again a little later, as `lbctl run` does,
- * until the job is done or cancelled. */
+ * until the job is done or cancelled. That it is done daemons know that have heard it, as long as they run:
+ * where one begins again so does the program. */
 #ifndef LBM_SIM_PROGRAMS_PROGRAMS_H
 #define LBM_SIM_PROGRAMS_PROGRAMS_H
 
