@@ -99,7 +99,8 @@ lbm_api_serve_end(struct lbmap *map)
 
 /* Revoke what is lost, and go on with the term that there is now. A daemon that did not notice that the lease
  * was over (it stood still) is told what nobody works on any more.
- * Returns 0 while the page cannot be read: then nothing the daemon says can be judged. */
+ * Returns 0 while nothing the daemon says can be judged: the page cannot be read, or the daemon may have cut
+ * us off, and given to others since what it gave to us. */
 static int
 settle_losses(struct lbmap *map)
 {
@@ -108,7 +109,7 @@ settle_losses(struct lbmap *map)
     enum lbmap_lease valid = s->lost ? LBMAP_LOST : lbm_api_lease_look(map);
     enum lbm_err err = lbm_lease_page_get(s->page.mapping, &lease);
     if (valid != LBMAP_LOST)
-        return err == LBM_OK;
+        return err == LBM_OK && s->ended_us == 0;
     for (size_t i = 0; map->fd >= 0 && i < s->held.n; i++) {
         if (lbm_returns_add(map, &s->bare, s->held.at[i].vertex, s->held.at[i].token, NULL) != LBM_OK)
             s->short_of_memory = 1;

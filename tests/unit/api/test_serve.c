@@ -417,6 +417,20 @@ a_daemon_that_cuts_us_off_and_goes_on_takes_all(void **state)
     assert_int_equal(scene->daemon.n_attached, 0);
 }
 
+/* The program stood still: all this has happened meanwhile. */
+static void
+what_a_daemon_gave_before_it_cut_us_off_is_void(void **state)
+{
+    struct scene *scene = *state;
+    daemon_push_acquire(&scene->daemon, 1, 9, 1, "void");
+    daemon_cut(&scene->daemon);
+    scene_expect_told(scene, "revoked 7 5; ");
+    for (int i = 0; i < 100 && scene->daemon.n_attach < 2; i++)
+        assert_int_equal(lbmap_dispatch(scene->map, 20), LBMAP_OK);
+    daemon_push_acquire(&scene->daemon, 1, 9, 2, "good");
+    scene_expect_told(scene, "acquire 9 2 \"good\"; ");
+}
+
 /* ---- checkpoints --------------------------------------------------------------------------------------- */
 
 static void
@@ -808,6 +822,7 @@ main(void)
         SERVING(the_daemon_may_be_restarted),
         SERVING(without_a_daemon_the_lease_ends_in_time),
         SERVING(a_daemon_that_cuts_us_off_and_goes_on_takes_all),
+        SERVING(what_a_daemon_gave_before_it_cut_us_off_is_void),
         SERVING(a_checkpoint_is_answered_when_it_is_kept),
         SERVING(a_large_payload_goes_and_comes_in_pieces),
         SERVING(a_large_payload_that_is_damaged_is_not_given),
