@@ -54,15 +54,23 @@ is_just_back(const struct lbm_node *node)
     return node->cut_off_us != 0 && node->now_us - node->cut_off_us < OFFER_ANSWER_US;
 }
 
-/* Nonzero if that host is to say whether an offered vertex is its own. Who is silent for long cannot, unless
- * this host is just back, and a slow link holds nobody up. */
+/* Nonzero if that host is not heard any more, or would have been by now. */
+static int
+is_silent(const struct lbm_node *node, uint32_t host)
+{
+    const struct peer *peer = lbm_membership_peer_known(node, host);
+    return peer == NULL || (peer->heard_us != 0 ? lbm_membership_is_unreachable(node, host, UNREACHABLE_US)
+                                                : peer->suspect_us != 0);
+}
+
+/* Nonzero if that host is to say whether an offered vertex is its own. Who is silent cannot, unless this host
+ * is just back, and a slow link holds nobody up. */
 static int
 is_asked(const struct lbm_node *node, const struct lbm_member *member, uint32_t source)
 {
-    const struct peer *peer = lbm_membership_peer_known(node, member->host);
-    int is_silent = peer == NULL || peer->suspect_us != 0;
     return lbm_view_participates(member) && member->host != node->host && member->host != source &&
-           (!is_silent || is_just_back(node)) && !lbm_membership_is_straggler(node, member->host);
+           (!is_silent(node, member->host) || is_just_back(node)) &&
+           !lbm_membership_is_straggler(node, member->host);
 }
 
 int
