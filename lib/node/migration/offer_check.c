@@ -46,12 +46,12 @@ lbm_migration_offer_checks_free(struct lbm_node *node)
     lbm_vec_free(&node->offer_checks);
 }
 
-/* Nonzero while this host hears at most half of the others, and for a moment after: connections come back one
- * by one, and the first to be heard could be the one that lies. */
+/* Nonzero while this host is no member, or hears at most half of the others, and for a moment after:
+ * connections come back one by one, and the first to be heard could be the one that lies. */
 static int
 is_just_back(const struct lbm_node *node)
 {
-    return node->cut_off_us != 0 && node->now_us - node->cut_off_us < OFFER_ANSWER_US;
+    return node->back_us != 0 && node->now_us - node->back_us < OFFER_ANSWER_US;
 }
 
 /* Nonzero if that host is not heard any more, or would have been by now. */
