@@ -38,9 +38,10 @@ judge_standing(const struct lbmap *map, const struct lbm_lease_page *lease, int6
     if (map->fd < 0 && map->ended_here)
         return STANDING_CUT_OFF;
     int has_ended = map->fd < 0 || has_hung_up(map);
-    if (!has_ended || lease->life != s->life || !lbm_page_is_written(&s->page)) {
+    int is_dead = has_ended && lease->life == s->life && !lbm_page_is_written(&s->page);
+    if (!has_ended || lease->life != s->life || is_dead) {
         s->ended_us = 0;
-        return STANDING_GOOD;
+        return is_dead && lease->used == 0 ? STANDING_CUT_OFF : STANDING_GOOD; /* before it died */
     }
     if (s->ended_us == 0)
         s->ended_us = now_us;

@@ -431,6 +431,20 @@ what_a_daemon_gave_before_it_cut_us_off_is_void(void **state)
     scene_expect_told(scene, "acquire 9 2 \"good\"; ");
 }
 
+/* All this happened while the program stood still: the page says that nobody is promised anything. */
+static void
+a_daemon_that_cut_us_off_and_died_has_taken_all(void **state)
+{
+    struct scene *scene = *state;
+    daemon_push_acquire(&scene->daemon, 1, 9, 1, "void");
+    daemon_cut(&scene->daemon);
+    lbm_lease_file_write(scene->daemon.page, daemon_now_us() + 60 * SECOND, 1, 0);
+    daemon_die(&scene->daemon);
+    assert_int_equal(lbmap_lease_valid(scene->map), LBMAP_LOST);
+    scene_expect_told(scene, "revoked 7 5; ");
+    expect_silence(scene);
+}
+
 /* ---- checkpoints --------------------------------------------------------------------------------------- */
 
 static void
@@ -823,6 +837,7 @@ main(void)
         SERVING(without_a_daemon_the_lease_ends_in_time),
         SERVING(a_daemon_that_cuts_us_off_and_goes_on_takes_all),
         SERVING(what_a_daemon_gave_before_it_cut_us_off_is_void),
+        SERVING(a_daemon_that_cut_us_off_and_died_has_taken_all),
         SERVING(a_checkpoint_is_answered_when_it_is_kept),
         SERVING(a_large_payload_goes_and_comes_in_pieces),
         SERVING(a_large_payload_that_is_damaged_is_not_given),
