@@ -186,12 +186,14 @@ lbm_store_in_place(const struct lbm_store *store, struct lbm_diag *diag)
 }
 
 static enum lbm_err
-open_steps(struct lbm_store *store, struct lbm_diag *diag)
+open_steps(struct lbm_store *store, const struct lbm_store_how *how, struct lbm_diag *diag)
 {
     int version = 0;
     enum lbm_err err = refuse_other_files(store->path, diag);
     if (err == LBM_OK)
         err = take_lock(store, diag);
+    if (err == LBM_OK)
+        err = lbm_store_check_boot(store, how, diag);
     if (err == LBM_OK)
         err = lbm_store_create_file(store->path, 0, diag);
     if (err == LBM_OK)
@@ -206,6 +208,8 @@ open_steps(struct lbm_store *store, struct lbm_diag *diag)
         err = use_wal(store, diag);
     if (err == LBM_OK)
         err = lbm_store_prepare(store, diag);
+    if (err == LBM_OK)
+        err = lbm_store_use_durability(store, diag);
     if (err != LBM_OK)
         return err;
     sqlite3_wal_hook(store->db, note_wal, store);
@@ -229,12 +233,13 @@ lbm_store_alloc(const char *path, struct lbm_diag *diag)
 }
 
 enum lbm_err
-lbm_store_open(const char *path, struct lbm_store **out, struct lbm_diag *diag)
+lbm_store_open(const char *path, const struct lbm_store_how *how, struct lbm_store **out,
+               struct lbm_diag *diag)
 {
     struct lbm_store *store = lbm_store_alloc(path, diag);
     if (store == NULL)
         return LBM_E_NOMEM;
-    enum lbm_err err = open_steps(store, diag);
+    enum lbm_err err = open_steps(store, how, diag);
     if (err != LBM_OK) {
         lbm_store_close(store);
         return err;
@@ -255,6 +260,8 @@ lbm_store_close(struct lbm_store *store)
      */
     if (store->failed || (store->inode != 0 && lbm_store_in_place(store, &diag) != LBM_OK))
         sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    else
+        lbm_store_end_boot(store);
     int result = sqlite3_close(store->db);
     LBM_ASSERT(result == SQLITE_OK);
     if (store->lock >= 0)
@@ -262,6 +269,7 @@ lbm_store_close(struct lbm_store *store)
     lbm_buf_free(&store->position);
     lbm_buf_free(&store->adjacency);
     lbm_buf_free(&store->news);
+    free(store->aside);
     free(store->path);
     free(store);
 }
