@@ -106,7 +106,7 @@ open_store(struct loop *loop, struct lbm_recovered **recovered, struct lbm_diag 
         lbm_log(
             LBM_NOTE_WARNING,
             "%s: not trusted and moved to %s: the machine has started again since the database counted in "
-            "memory (durability). This host begins as one whose disk is lost; its backup has what it had",
+            "memory (durability). This host begins with nothing; its backup has what it had",
             s->data, lbm_store_set_aside(loop->store));
     if (err == LBM_OK)
         err = lbm_store_load(loop->store, recovered, diag);

@@ -30,13 +30,6 @@ beside(const struct lbm_store *store, const char *suffix, struct lbm_diag *diag)
     return NULL;
 }
 
-static enum lbm_err
-failed(const char *path, struct lbm_diag *diag, const char *doing)
-{
-    return lbm_diag_set(diag, LBM_E_IO, path, 0, "%s: %s; check the disk, then start again", doing,
-                        strerror(errno));
-}
-
 /* What was renamed, created or removed next to the database is so on the disk, too. */
 static enum lbm_err
 sync_folder(const struct lbm_store *store, struct lbm_diag *diag)
@@ -48,7 +41,8 @@ sync_folder(const struct lbm_store *store, struct lbm_diag *diag)
         return lbm_diag_set(diag, LBM_E_NOMEM, store->path, 0, "no memory for the name of its folder");
     memcpy(folder, slash == NULL ? "." : store->path, len);
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    enum lbm_err err = fd >= 0 && fsync(fd) == 0 ? LBM_OK : failed(folder, diag, "syncing the folder");
+    enum lbm_err err =
+        fd >= 0 && fsync(fd) == 0 ? LBM_OK : lbm_store_system_error(folder, diag, "syncing the folder");
     if (fd >= 0)
         close(fd);
     free(folder);
@@ -108,7 +102,7 @@ rename_files(const struct lbm_store *store, const char *aside, struct lbm_diag *
         if (from == NULL || to.failed)
             err = lbm_diag_set(diag, LBM_E_NOMEM, store->path, 0, "no memory to set it aside");
         else if (rename(from, to.at) != 0 && errno != ENOENT)
-            err = failed(from, diag, "setting it aside");
+            err = lbm_store_system_error(from, diag, "setting it aside");
         lbm_buf_free(&to);
         free(from);
     }
@@ -116,7 +110,7 @@ rename_files(const struct lbm_store *store, const char *aside, struct lbm_diag *
     if (err == LBM_OK && index == NULL)
         err = LBM_E_NOMEM;
     else if (err == LBM_OK && unlink(index) != 0 && errno != ENOENT) /* of no use with other files */
-        err = failed(index, diag, "removing it");
+        err = lbm_store_system_error(index, diag, "removing it");
     free(index);
     return err;
 }
@@ -129,7 +123,7 @@ remove_mark(struct lbm_store *store, struct lbm_diag *diag)
         return LBM_E_NOMEM;
     enum lbm_err err = LBM_OK;
     if (unlink(mark) != 0 && errno != ENOENT)
-        err = failed(mark, diag, "removing it");
+        err = lbm_store_system_error(mark, diag, "removing it");
     free(mark);
     if (err == LBM_OK)
         err = sync_folder(store, diag);
@@ -214,7 +208,7 @@ write_mark(struct lbm_store *store, const char *mark, const char *new, struct lb
     int fd = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0 || dprintf(fd, "%s\n", store->boot) != (int)strlen(store->boot) + 1 || fsync(fd) != 0 ||
         rename(new, mark) != 0)
-        err = failed(new, diag, "writing it");
+        err = lbm_store_system_error(new, diag, "writing it");
     if (fd >= 0)
         close(fd);
     return err == LBM_OK ? sync_folder(store, diag) : err;

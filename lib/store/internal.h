@@ -119,10 +119,6 @@ enum lbm_err lbm_store_error(sqlite3 *db, const char *path, struct lbm_diag *dia
 enum lbm_err lbm_store_damaged(const char *path, struct lbm_diag *diag, const char *fmt, ...)
     LBM_PRINTF(3, 4);
 
-/* Make an empty file that only its owner can read, if there is none; with O_EXCL in flags: there must be
- * none. */
-enum lbm_err lbm_store_create_file(const char *path, int flags, struct lbm_diag *diag) LBM_MUST_CHECK;
-
 /* Run a statement that returns no row, or the first column of its only row in *value (may be NULL). */
 enum lbm_err lbm_store_exec(sqlite3 *db, const char *sql, int64_t *value, const char *path,
                             struct lbm_diag *diag) LBM_MUST_CHECK;
@@ -145,6 +141,15 @@ enum lbm_err lbm_store_connect(struct lbm_store *store, int flags, int *version,
 
 /* Prepare all statements. Errors: LBM_E_CORRUPT the schema is not what its version says. */
 enum lbm_err lbm_store_prepare(struct lbm_store *store, struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* ---- files.c ------------------------------------------------------------------------------------- */
+
+/* The error of the last system call (errno) as ours; doing says what was being done. */
+enum lbm_err lbm_store_system_error(const char *path, struct lbm_diag *diag, const char *doing);
+
+/* Make an empty file that only its owner can read, if there is none; with O_EXCL in flags: there must be
+ * none. */
+enum lbm_err lbm_store_create_file(const char *path, int flags, struct lbm_diag *diag) LBM_MUST_CHECK;
 
 /* ---- store.c ------------------------------------------------------------------------------------ */
 

@@ -14,15 +14,6 @@
 #include "base/check.h"
 #include "store/internal.h"
 
-static enum lbm_err
-system_error(const char *path, struct lbm_diag *diag, const char *doing)
-{
-    int denied = errno == EACCES || errno == EPERM || errno == EROFS;
-    return lbm_diag_set(diag, denied ? LBM_E_DENIED : LBM_E_IO, path, 0, "%s: %s; %s", doing, strerror(errno),
-                        denied ? "give the daemon's user write access to the file and its directory"
-                               : "name a file in a directory that exists, on a disk that works");
-}
-
 /* Who holds the lock wrote its process id into it. */
 static enum lbm_err
 refuse_busy(const char *path, int lock, struct lbm_diag *diag)
@@ -47,7 +38,7 @@ open_own(const char *path, int *out, struct lbm_diag *diag)
         return lbm_diag_set(diag, LBM_E_DENIED, path, 0,
                             "is a symbolic link, which is not followed: remove it, or name the file itself");
     if (fd < 0)
-        return system_error(path, diag, "creating");
+        return lbm_store_system_error(path, diag, "creating");
     *out = fd;
     if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
         return lbm_diag_set(diag, LBM_E_DENIED, path, 0, "not an ordinary file; name a file");
@@ -90,26 +81,12 @@ take_lock(struct lbm_store *store, struct lbm_diag *diag)
                            "is to be the lock of the database, and holds something else: move it away");
     if (err == LBM_OK && flock(store->lock, LOCK_EX | LOCK_NB) != 0)
         err = errno == EWOULDBLOCK ? refuse_busy(store->path, store->lock, diag)
-                                   : system_error(path.at, diag, "locking");
+                                   : lbm_store_system_error(path.at, diag, "locking");
     else if (err == LBM_OK &&
              (ftruncate(store->lock, 0) != 0 || dprintf(store->lock, "%ld\n", (long)getpid()) < 0))
-        err = system_error(path.at, diag, "writing its lock");
+        err = lbm_store_system_error(path.at, diag, "writing its lock");
     lbm_buf_free(&path);
     return err;
-}
-
-/* The database is created here, for its user alone: SQLite would leave it to the umask. */
-enum lbm_err
-lbm_store_create_file(const char *path, int flags, struct lbm_diag *diag)
-{
-    int file = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags, 0600);
-    if (file < 0 && errno == ELOOP)
-        return lbm_diag_set(diag, LBM_E_DENIED, path, 0,
-                            "is a symbolic link, which is not followed: name the file itself");
-    if (file < 0)
-        return system_error(path, diag, "creating");
-    close(file);
-    return LBM_OK;
 }
 
 static enum lbm_err
@@ -154,7 +131,7 @@ remember_file(struct lbm_store *store, struct lbm_diag *diag)
 {
     struct stat status;
     if (lstat(store->path, &status) != 0)
-        return system_error(store->path, diag, "looking at it");
+        return lbm_store_system_error(store->path, diag, "looking at it");
     if (status.st_nlink != 1)
         return lbm_diag_set(diag, LBM_E_DENIED, store->path, 0,
                             "has other names, under which another daemon could use it: remove those");
