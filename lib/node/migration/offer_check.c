@@ -46,17 +46,17 @@ lbm_migration_offer_checks_free(struct lbm_node *node)
     lbm_vec_free(&node->offer_checks);
 }
 
-/* Nonzero while this host hears at most half of the others, and for a moment after: connections come back one
- * by one, and the first to be heard could be the one that lies. */
+/* Nonzero while this host is no member, or hears at most half of the others, and for a moment after:
+ * connections come back one by one, and the first to be heard could be the one that lies. */
 static int
 is_just_back(const struct lbm_node *node)
 {
-    return node->cut_off_us != 0 && node->now_us - node->cut_off_us < OFFER_ANSWER_US;
+    return node->back_us != 0 && node->now_us - node->back_us < OFFER_ANSWER_US;
 }
 
 /* Nonzero if that host is not heard any more, or would have been by now. */
 static int
-is_silent(const struct lbm_node *node, uint32_t host)
+cannot_answer(const struct lbm_node *node, uint32_t host)
 {
     const struct peer *peer = lbm_membership_peer_known(node, host);
     return peer == NULL || (peer->heard_us != 0 ? lbm_membership_is_unreachable(node, host, UNREACHABLE_US)
@@ -69,7 +69,7 @@ static int
 is_asked(const struct lbm_node *node, const struct lbm_member *member, uint32_t source)
 {
     return lbm_view_participates(member) && member->host != node->host && member->host != source &&
-           (!is_silent(node, member->host) || is_just_back(node)) &&
+           (!cannot_answer(node, member->host) || is_just_back(node)) &&
            !lbm_membership_is_straggler(node, member->host);
 }
 
