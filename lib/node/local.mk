@@ -41,7 +41,7 @@ node_log = lib/node/log/confirm.c lib/node/log/control_log.c lib/node/log/deferr
 	lib/node/log/ensemble.c lib/node/log/engine.c lib/node/log/external.c lib/node/log/forced.c \
 	lib/node/log/internal.h lib/node/log/local.c lib/node/log/log.h lib/node/log/log_copy.c \
 	lib/node/log/log_requests.c lib/node/log/log_snapshot.c lib/node/log/promote.c lib/node/log/proposals.c \
-	lib/node/log/propose_right.c lib/node/log/terms.c
+	lib/node/log/propose_right.c lib/node/log/second.c lib/node/log/terms.c
 node_membership = lib/node/membership/capacity.c lib/node/membership/drain.c \
 	lib/node/membership/eviction_cap.c \
 	lib/node/membership/failure_detector.c lib/node/membership/internal.h lib/node/membership/maintenance.c \
