@@ -214,8 +214,8 @@ int
 fault_lie(struct run *s, const struct fault *f)
 {
     uint32_t host = host_of(s, f->a), kind = 1 + f->c % (CLUSTER_LIES - 1);
-    if (kind == CLUSTER_LIE_HISTORY && host != s->h.n - 1)
-        return 0; /* always the same one: what a second one says, too, is believed */
+    if (kind == CLUSTER_LIE_HISTORY && host != s->h.n - 1) /* else what a second one says, too, is believed */
+        kind = f->b % 2 == 0 ? CLUSTER_LIE_ENTRY : CLUSTER_LIE_SILENCE;
     cluster_lie(s->cluster, host, (enum cluster_lie)kind);
     return 1;
 }

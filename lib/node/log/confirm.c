@@ -41,12 +41,21 @@ begin(struct lbm_node *node)
 
 /* The longest copy that is told of is remembered, also when its host is not heard any more. */
 static void
-known(struct lbm_node *node)
+known(struct lbm_node *node, uint64_t last, uint32_t host)
 {
-    if (node->promotion.last <= node->log_known)
+    if (last <= node->log_known)
         return;
-    node->log_known = node->promotion.last;
-    node->log_known_by = node->promotion.longest;
+    node->log_known = last;
+    node->log_known_by = host;
+}
+
+static size_t
+find_awaited(const struct promotion *p, uint32_t host)
+{
+    size_t at = 0;
+    while (at < p->awaited.n && p->awaited.at[at] != host)
+        at++;
+    return at;
 }
 
 /* Nonzero if this host's log is lost: it has contacts, so there is a cluster, which it does not found again.
@@ -236,6 +245,9 @@ lbm_log_confirm_behind(struct lbm_node *node, uint32_t host, uint64_t last)
         !is_asking || last <= lbm_log_last(node) || !lbm_log_confirm_counts(node, host) ||
         LBM_BUG(LEAD_UNASKED))
         return;
+    known(node, last, host);
+    if (p->round == PROMOTION_CONFIRM && find_awaited(p, host) != p->awaited.n)
+        return; /* it is going to say it in answer to the poll */
     if (p->round == PROMOTION_NONE) {
         p->since_us = node->now_us;
         p->told_us = 0;
@@ -245,7 +257,6 @@ lbm_log_confirm_behind(struct lbm_node *node, uint32_t host, uint64_t last)
     p->longest = host;
     p->is_said = 0;
     p->n_longer = 0; /* nobody was asked */
-    known(node);
     catch_up(node);
 }
 
@@ -341,9 +352,7 @@ lbm_log_confirm_heard(struct lbm_node *node, const Lbm__LogPosition *position, u
     (void)lbm_log_term_heard(node, position->term, position->leader, from);
     if (p->round != PROMOTION_CONFIRM || node->term != term)
         return; /* another one leads, or this host a later term: all are asked again */
-    size_t at = 0;
-    while (at < p->awaited.n && p->awaited.at[at] != from)
-        at++;
+    size_t at = find_awaited(p, from);
     if (at == p->awaited.n)
         return;
     p->awaited.at[at] = p->awaited.at[--p->awaited.n];
@@ -354,7 +363,7 @@ lbm_log_confirm_heard(struct lbm_node *node, const Lbm__LogPosition *position, u
     if (position->last > lbm_log_last(node) && position->term >= node->term && !node->has_ordered &&
         lbm_log_confirm_counts(node, from) && !LBM_BUG(LEAD_UNASKED))
         lbm_log_promote_longer(node, position->last, from);
-    known(node);
+    known(node, p->last, p->longest);
     if (p->awaited.n == 0)
         end_round(node);
 }

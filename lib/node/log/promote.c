@@ -229,7 +229,8 @@ take_over(struct lbm_node *node)
         lbm_log_fetch_doubt(node);
 }
 
-/* The backup, if it can, else any host of that state that is heard; LBM_NONE: there is none. */
+/* The backup, if it can and may, else any host of that state that is heard and may; LBM_NONE: there is none.
+ */
 static uint32_t
 next_leader(const struct lbm_node *node, enum lbm_member_state state)
 {
@@ -237,7 +238,7 @@ next_leader(const struct lbm_node *node, enum lbm_member_state state)
     uint32_t next = LBM_NONE;
     for (size_t i = 0; i < node->view.members.n; i++) {
         const struct lbm_member *member = &node->view.members.at[i];
-        if (member->host != node->host && member->state == state &&
+        if (member->host != node->host && member->state == state && lbm_log_is_operator(node, member->host) &&
             !lbm_membership_is_unreachable(node, member->host, UNREACHABLE_US) &&
             (next == LBM_NONE || (self != NULL && lbm_view_backup_slot(self, member->host) != NULL)))
             next = member->host;
