@@ -183,8 +183,13 @@ local_fetch(struct lbm_node *node)
             lbm_log_confirm(node);
         return;
     }
-    node->fetch_host = asked(node);
-    lbm_log_send_fetch(node, node->fetch_host);
+    uint32_t host = asked(node);
+    if (host == lbm_log_unconfirmed(node)) {
+        lbm_log_ask_second(node, host);
+        return;
+    }
+    node->fetch_host = host;
+    lbm_log_send_fetch(node, host);
 }
 
 static int64_t

@@ -55,8 +55,8 @@ is_believed(const struct lbm_node *node, uint32_t host)
     if (is_local && lbm_log_promote_is_taking(node) &&
         (host == node->followed || (!node->view.external && host == node->view.leader)))
         return 1;
-    if (lbm_membership_is_contact(node, host) && lbm_view_member(&node->view, node->host) == NULL)
-        return 1; /* the one that this host was told to ask */
+    if (host == node->join_host && lbm_view_member(&node->view, node->host) == NULL)
+        return 1; /* the first that this host was told to ask */
     return count_others(node, host) == 0 || LBM_BUG(ONE_SAYS_IT);
 }
 
