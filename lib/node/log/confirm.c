@@ -146,7 +146,7 @@ static void
 catch_up(struct lbm_node *node)
 {
     struct promotion *p = &node->promotion;
-    if (lbm_log_unconfirmed(node) == p->longest)
+    if (lbm_log_heard_alone(node) == p->longest)
         tell_unconfirmed(node);
     else
         lbm_core_note(node, LBM_NOTE_WARNING,
@@ -292,17 +292,17 @@ lbm_log_confirm_doubt(struct lbm_node *node)
 }
 
 void
-lbm_log_confirm_disbelieve(struct lbm_node *node, uint32_t host)
+lbm_log_confirm_refuse(struct lbm_node *node, uint32_t host)
 {
     if (!is_untrue(node, host) && lbm_vec_push(&node->log_untrue, host) != LBM_OK)
         lbm_core_fail(node, LBM_E_NOMEM);
     if (node->log_known_by == host)
         node->log_known = 0;
-    lbm_log_words_drop(node, host);
+    lbm_log_heard_drop(node, host);
 }
 
 int
-lbm_log_confirm_silent(struct lbm_node *node)
+lbm_log_confirm_silence(struct lbm_node *node)
 {
     const struct promotion *p = &node->promotion;
     if (p->longest == LBM_NONE || p->is_heard || !p->is_said || p->longest != node->silent_host)
@@ -315,7 +315,7 @@ lbm_log_confirm_silent(struct lbm_node *node)
                   ", and has sent nothing of what comes after %" PRIu64
                   " though it answers: what it says of it does not count any more",
                   p->longest, p->last, lbm_log_last(node));
-    lbm_log_confirm_disbelieve(node, p->longest);
+    lbm_log_confirm_refuse(node, p->longest);
     return 1;
 }
 
@@ -324,7 +324,7 @@ lbm_log_confirm_untrue(struct lbm_node *node, uint32_t host)
 {
     if (node->promotion.round == PROMOTION_NONE || node->promotion.round == PROMOTION_ASK)
         return;
-    lbm_log_confirm_disbelieve(node, host);
+    lbm_log_confirm_refuse(node, host);
     lbm_log_confirm_again(node);
 }
 
@@ -362,7 +362,7 @@ lbm_log_confirm_heard(struct lbm_node *node, const Lbm__LogPosition *position, u
         node->log_known = position->last; /* it takes back what it said */
     if (position->last > lbm_log_last(node) && position->term >= node->term && !node->has_ordered &&
         lbm_log_confirm_counts(node, from) && !LBM_BUG(LEAD_UNASKED))
-        lbm_log_promote_longer(node, position->last, from);
+        lbm_log_promote_behind(node, position->last, from);
     known(node, p->last, p->longest);
     if (p->awaited.n == 0)
         end_round(node);
@@ -372,16 +372,16 @@ int
 lbm_log_confirm_force(struct lbm_node *node)
 {
     struct promotion *p = &node->promotion;
-    uint32_t alone = p->round == PROMOTION_CATCH_UP ? lbm_log_unconfirmed(node) : LBM_NONE;
+    uint32_t alone = p->round == PROMOTION_CATCH_UP ? lbm_log_heard_alone(node) : LBM_NONE;
     if (alone != LBM_NONE && alone == p->longest && lbm_log_last(node) != 0) {
-        lbm_log_confirm_disbelieve(node, alone);
+        lbm_log_confirm_refuse(node, alone);
         begin(node);
         return 1;
     }
     if (p->round != PROMOTION_CONFIRM || lbm_log_last(node) == 0)
         return 0;
     if (node->doubted_by != LBM_NONE)
-        lbm_log_confirm_disbelieve(node, node->doubted_by);
+        lbm_log_confirm_refuse(node, node->doubted_by);
     node->doubted_by = LBM_NONE;
     node->log_known = 0;
     end_round(node);
@@ -409,7 +409,7 @@ lbm_log_confirm_timer(struct lbm_node *node)
         if (!has_all && node->now_us < p->deadline_us)
             return;
         if (!has_all)
-            (void)lbm_log_confirm_silent(node);
+            (void)lbm_log_confirm_silence(node);
         p->round = PROMOTION_NONE;
         begin(node);
     } else if (p->round == PROMOTION_CONFIRM && node->now_us >= p->deadline_us) {

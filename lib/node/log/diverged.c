@@ -127,7 +127,7 @@ lbm_log_doubt_heard(struct lbm_node *node, const Lbm__Peer *message, int is_sour
 {
     const Lbm__LogEntries *entries = message->log_entries;
     int same = entries->diverged ? -1 : compare(node, entries);
-    int is_taking = lbm_log_promote_is_taking(node);
+    int is_taking = lbm_log_promote_takes(node);
     int is_asked =
         message->src == node->fetch_host && (!node->leader || is_taking || node->doubted_by != LBM_NONE);
     int doubts = message->src == node->doubted_by;

@@ -170,7 +170,7 @@ lbm_log_on_external_entries(struct lbm_node *node, uint64_t from, const struct l
     }
     for (size_t i = 0; i < n && node->failed == LBM_OK; i++)
         if (from + i == lbm_log_last(node) + 1) {
-            lbm_log_settle(node, LBM_NONE, from + i, command[i].at, command[i].len);
+            lbm_log_known_entry(node, LBM_NONE, from + i, command[i].at, command[i].len);
             lbm_log_take(node, command[i].at, command[i].len);
         }
     node->caught_up |= caught_up != 0;
@@ -185,7 +185,7 @@ lbm_log_external_heard(struct lbm_node *node, const Lbm__Peer *message)
     if (!lbm_log_is_managed(node) || lbm_log_doubt_heard(node, message, 0))
         return;
     uint64_t before = lbm_log_last(node);
-    if (lbm_log_hear_entries(node, message->src, entries))
+    if (lbm_log_heard_entries(node, message->src, entries))
         return;
     if (lbm_log_last(node) > before && lbm_log_last(node) < entries->last)
         lbm_log_send_fetch(node, message->src);

@@ -169,7 +169,7 @@ is_cut_off(const struct lbm_node *node)
 static void
 local_fetch(struct lbm_node *node)
 {
-    int is_taking = lbm_log_promote_is_taking(node);
+    int is_taking = lbm_log_promote_takes(node);
     if ((node->leader_host == LBM_NONE && !is_taking) ||
         (node->fetch_us != 0 && node->now_us - node->fetch_us < FETCH_RETRY_US))
         return;
@@ -184,8 +184,8 @@ local_fetch(struct lbm_node *node)
         return;
     }
     uint32_t host = asked(node);
-    if (host == lbm_log_unconfirmed(node)) {
-        lbm_log_ask_second(node, host);
+    if (host == lbm_log_heard_alone(node)) {
+        lbm_log_ask_other(node, host);
         return;
     }
     node->fetch_host = host;
@@ -195,9 +195,8 @@ local_fetch(struct lbm_node *node)
 static int64_t
 local_fetch_deadline(const struct lbm_node *node)
 {
-    return node->leader_host == LBM_NONE && !lbm_log_promote_is_taking(node)
-               ? INT64_MAX
-               : node->fetch_us + FETCH_RETRY_US;
+    return node->leader_host == LBM_NONE && !lbm_log_promote_takes(node) ? INT64_MAX
+                                                                         : node->fetch_us + FETCH_RETRY_US;
 }
 
 const struct log_engine log_local = {
@@ -330,7 +329,7 @@ lbm_log_on_entries(struct lbm_node *node, const Lbm__Peer *message)
         (entries->n_command == 0 && entries->last < lbm_log_last(node)))
         return;
     hear_clock(node, message->src, entries->now_us);
-    if (lbm_log_hear_entries(node, message->src, entries))
+    if (lbm_log_heard_entries(node, message->src, entries))
         return;
     if (lbm_log_last(node) < entries->last) {
         node->fetch_us = 0;

@@ -181,12 +181,12 @@ void
 lbm_log_promote_fetch_rest(struct lbm_node *node)
 {
     lbm_log_send_fetch(node, node->promotion.longest);
-    if (lbm_log_unconfirmed(node) != LBM_NONE)
-        lbm_log_ask_second(node, node->promotion.longest);
+    if (lbm_log_heard_alone(node) != LBM_NONE)
+        lbm_log_ask_other(node, node->promotion.longest);
 }
 
 int
-lbm_log_promote_is_taking(const struct lbm_node *node)
+lbm_log_promote_takes(const struct lbm_node *node)
 {
     return node->promotion.round == PROMOTION_CATCH_UP ||
            (node->promotion.round == PROMOTION_FETCH && node->promotion.longest != LBM_NONE);
@@ -195,7 +195,7 @@ lbm_log_promote_is_taking(const struct lbm_node *node)
 void
 lbm_log_promote_applied(struct lbm_node *node)
 {
-    if (!lbm_log_promote_is_taking(node) || node->log_waits.n != 0 || node->held != 0 ||
+    if (!lbm_log_promote_takes(node) || node->log_waits.n != 0 || node->held != 0 ||
         lbm_log_last(node) >= node->promotion.last)
         return;
     node->fetch_us = node->now_us;
@@ -358,8 +358,8 @@ lbm_log_answer_promote(struct lbm_node *node, const struct client *client, const
         p->waits = 1;
         p->force = request->promote->force != 0;
         p->deadline_us = node->now_us + PROMOTE_US;
-        if (p->force && p->round == PROMOTION_FETCH && lbm_log_unconfirmed(node) == p->longest) {
-            lbm_log_confirm_disbelieve(node, p->longest);
+        if (p->force && p->round == PROMOTION_FETCH && lbm_log_heard_alone(node) == p->longest) {
+            lbm_log_confirm_refuse(node, p->longest);
             ask_promises(node);
         }
     } else if (node->leader) {
@@ -399,7 +399,7 @@ is_awaited(const struct promotion *p, uint32_t host)
 }
 
 void
-lbm_log_promote_longer(struct lbm_node *node, uint64_t last, uint32_t host)
+lbm_log_promote_behind(struct lbm_node *node, uint64_t last, uint32_t host)
 {
     struct promotion *p = &node->promotion;
     p->n_longer++;
@@ -445,7 +445,7 @@ lbm_log_on_position(struct lbm_node *node, const Lbm__Peer *message)
     }
     if (p->round == PROMOTION_PROMISE && position->last > lbm_log_last(node) && is_awaited(p, message->src) &&
         lbm_log_confirm_counts(node, message->src))
-        lbm_log_promote_longer(node, position->last, message->src);
+        lbm_log_promote_behind(node, position->last, message->src);
     for (size_t i = 0; i < p->awaited.n; i++)
         if (p->awaited.at[i] == message->src) {
             p->awaited.at[i] = p->awaited.at[--p->awaited.n];
@@ -461,7 +461,7 @@ round_fails(struct lbm_node *node)
 {
     struct promotion *p = &node->promotion;
     char why[160];
-    if (p->round == PROMOTION_FETCH && p->longest != LBM_NONE && lbm_log_unconfirmed(node) == p->longest)
+    if (p->round == PROMOTION_FETCH && p->longest != LBM_NONE && lbm_log_heard_alone(node) == p->longest)
         snprintf(why, sizeof why,
                  "no second host has what host %" PRIu32 " says comes after entry %" PRIu64
                  ": promote that host, or this one again by --force without it",
@@ -482,7 +482,7 @@ round_fails(struct lbm_node *node)
         return;
     }
     if (p->round == PROMOTION_FETCH)
-        (void)lbm_log_confirm_silent(node);
+        (void)lbm_log_confirm_silence(node);
     lbm_log_promotion_answer(node, LBM_E_TIMEOUT, why);
     ask_promises(node);
 }

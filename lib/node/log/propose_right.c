@@ -120,7 +120,7 @@ may_decide(struct lbm_node *node, uint32_t from, const Lbm__Command *command)
 }
 
 int
-lbm_log_is_entitled(struct lbm_node *node, uint32_t from, const Lbm__Command *command)
+lbm_log_propose_check(struct lbm_node *node, uint32_t from, const Lbm__Command *command)
 {
     int is_member =
         lbm_view_member(&node->view, from) != NULL; /* also one that has gone, and has not heard of it */
@@ -135,7 +135,7 @@ lbm_log_is_entitled(struct lbm_node *node, uint32_t from, const Lbm__Command *co
 int
 lbm_log_may_propose(struct lbm_node *node, uint32_t from, const Lbm__Command *command)
 {
-    if (lbm_log_is_entitled(node, from, command))
+    if (lbm_log_propose_check(node, from, command))
         return 1;
     lbm_local_refused(node, "host %" PRIu32 " proposes what it may not: command %d of the control log%s",
                       from, (int)command->what_case,

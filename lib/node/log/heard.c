@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Entries that one host alone says are in the log (docs/adr/0050-take-no-entry-from-one-host-alone.md).
+/* Entries and views from other hosts: which are taken (docs/adr/0050-take-no-entry-from-one-host-alone.md).
  *
  * Who leads the term that this host follows is believed, as is who led before by a host that is to lead now.
  * What any other host sends counts once a second one has sent the same: of what the first one sent digests
@@ -8,6 +8,7 @@
  * that is to lead knows that it has more. Never: stores or applies what waits. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <nettle/sha2.h>
@@ -52,7 +53,7 @@ is_believed(const struct lbm_node *node, uint32_t host)
     int is_local = node->engine == LBM_LOG_ENGINE_LOCAL;
     if (is_local && !node->leader && host == node->leader_host)
         return 1;
-    if (is_local && lbm_log_promote_is_taking(node) &&
+    if (is_local && lbm_log_promote_takes(node) &&
         (host == node->followed || (!node->view.external && host == node->view.leader)))
         return 1;
     if (host == node->join_host && lbm_view_member(&node->view, node->host) == NULL)
@@ -90,23 +91,13 @@ might_be_ordered(struct lbm_node *node, uint32_t host, const ProtobufCBinaryData
     const struct promotion *p = &node->promotion;
     Lbm__Command *command = NULL;
     struct lbm_diag diag;
-    if (!lbm_log_promote_is_taking(node) || host != p->longest || p->n_longer != 1 ||
+    if (!lbm_log_promote_takes(node) || host != p->longest || p->n_longer != 1 ||
         node->view.index != lbm_log_last(node) ||
         lbm_wire_unpack_command(bytes->data, bytes->len, &command, &diag) != LBM_OK)
         return 0;
-    int is_entitled = lbm_log_is_entitled(node, host, command);
+    int is_entitled = lbm_log_propose_check(node, host, command);
     lbm__command__free_unpacked(command, NULL);
     return is_entitled;
-}
-
-void
-lbm_log_words_drop(struct lbm_node *node, uint32_t host)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < node->log_words.n; i++)
-        if (host != LBM_NONE && node->log_words.at[i].host != host)
-            node->log_words.at[kept++] = node->log_words.at[i];
-    node->log_words.n = kept;
 }
 
 static void
@@ -149,7 +140,7 @@ settle(struct lbm_node *node, const struct log_word *said)
 }
 
 void
-lbm_log_settle(struct lbm_node *node, uint32_t from, uint64_t index, const uint8_t *bytes, size_t len)
+lbm_log_known_entry(struct lbm_node *node, uint32_t from, uint64_t index, const uint8_t *bytes, size_t len)
 {
     struct log_word said = {.index = index, .host = from};
     if (node->log_words.n == 0)
@@ -157,7 +148,7 @@ lbm_log_settle(struct lbm_node *node, uint32_t from, uint64_t index, const uint8
     digest_of(bytes, len, said.digest);
     uint32_t liar = settle(node, &said);
     if (liar != LBM_NONE)
-        lbm_log_words_drop(node, liar);
+        lbm_log_heard_drop(node, liar);
 }
 
 /* Nonzero if it says something new. */
@@ -173,37 +164,10 @@ keep(struct lbm_node *node, const struct log_word *said)
         return is_new;
     }
     if (node->log_words.n == WORDS_MAX)
-        lbm_log_words_drop(node, node->log_words.at[0].host);
+        lbm_log_heard_drop(node, node->log_words.at[0].host);
     if (lbm_vec_push(&node->log_words, *said) != LBM_OK)
         lbm_core_fail(node, LBM_E_NOMEM);
     return 1;
-}
-
-void
-lbm_log_ask_second(struct lbm_node *node, uint32_t but)
-{
-    int is_view = 0;
-    for (size_t i = 0; i < node->log_words.n; i++)
-        is_view |= node->log_words.at[i].is_view;
-    node->fetch_host = lbm_log_next_connected(node);
-    if (node->fetch_host == but)
-        node->fetch_host = lbm_log_next_connected(node);
-    if (node->fetch_host == but || node->fetch_host == LBM_NONE)
-        return;
-    if (is_view)
-        lbm_log_send_fetch_view(node, node->fetch_host);
-    else
-        lbm_log_send_fetch(node, node->fetch_host);
-}
-
-uint32_t
-lbm_log_unconfirmed(const struct lbm_node *node)
-{
-    uint32_t host = LBM_NONE;
-    for (size_t i = 0; i < node->log_words.n; i++)
-        if (node->log_words.at[i].index > lbm_log_last(node) && host != node->promotion.longest)
-            host = node->log_words.at[i].host;
-    return host;
 }
 
 /* The entries behind the copy, from number i of the message on, wait. */
@@ -217,11 +181,11 @@ wait_for_second(struct lbm_node *node, uint32_t from, const Lbm__LogEntries *ent
         is_new |= keep(node, &word);
     }
     if (is_new)
-        lbm_log_ask_second(node, from);
+        lbm_log_ask_other(node, from);
 }
 
 int
-lbm_log_hear_entries(struct lbm_node *node, uint32_t from, const Lbm__LogEntries *entries)
+lbm_log_heard_entries(struct lbm_node *node, uint32_t from, const Lbm__LogEntries *entries)
 {
     uint32_t liar = LBM_NONE;
     int believed = is_believed(node, from), waits = 0;
@@ -243,25 +207,60 @@ lbm_log_hear_entries(struct lbm_node *node, uint32_t from, const Lbm__LogEntries
         lbm_log_take(node, command->data, command->len);
     }
     if (liar != LBM_NONE) {
-        lbm_log_words_drop(node, liar);
+        lbm_log_heard_drop(node, liar);
         lbm_log_confirm_untrue(node, liar);
     }
     return waits;
 }
 
-int
-lbm_log_hear_view(struct lbm_node *node, uint32_t from, uint64_t index, const uint8_t *bytes, size_t len)
+static int
+heard_view(struct lbm_node *node, uint32_t from, uint64_t index, const uint8_t *bytes, size_t len)
 {
     struct log_word said = {.index = index, .host = from, .is_view = 1};
     node->promotion.is_heard |= from == node->promotion.longest;
     digest_of(bytes, len, said.digest);
     if (!is_believed(node, from) && second(node, &said) == LBM_NONE) {
         if (keep(node, &said))
-            lbm_log_ask_second(node, from);
+            lbm_log_ask_other(node, from);
         return 0;
     }
     uint32_t liar = settle(node, &said);
     if (liar != LBM_NONE)
         lbm_log_confirm_untrue(node, liar);
     return 1;
+}
+
+/* The chunks of one snapshot come over one connection, so in order; a repeated answer begins again. */
+void
+lbm_log_on_snapshot(struct lbm_node *node, const Lbm__Peer *message)
+{
+    const Lbm__LogSnapshot *chunk = message->log_snapshot;
+    if ((node->engine != LBM_LOG_ENGINE_LOCAL && !lbm_log_is_managed(node)) ||
+        (node->leader && !lbm_log_promote_takes(node)) ||
+        ((node->engine != LBM_LOG_ENGINE_LOCAL || !lbm_log_is_source(node, message->src)) &&
+         message->src != node->fetch_host) ||
+        chunk->index <= lbm_log_last(node) || message->forced < node->forced || node->diverged ||
+        !lbm_local_within_reach(node, message->src, "log index", chunk->index, lbm_log_last(node),
+                                LBM_INDEX_STEP))
+        return;
+    if (chunk->offset == 0) {
+        node->incoming_snapshot.n = 0;
+        node->incoming_snapshot_index = chunk->index;
+        node->incoming_snapshot_from = message->src;
+    }
+    if (chunk->index != node->incoming_snapshot_index || message->src != node->incoming_snapshot_from ||
+        chunk->offset != node->incoming_snapshot.n)
+        return;
+    node->promotion.is_heard |= message->src == node->promotion.longest && chunk->offset != 0;
+    if (lbm_vec_reserve(&node->incoming_snapshot, chunk->data.len) != LBM_OK) {
+        lbm_core_fail(node, LBM_E_NOMEM);
+        return;
+    }
+    memcpy(&node->incoming_snapshot.at[node->incoming_snapshot.n], chunk->data.data, chunk->data.len);
+    node->incoming_snapshot.n += chunk->data.len;
+    if (node->incoming_snapshot.n < chunk->total)
+        return;
+    if (heard_view(node, message->src, chunk->index, node->incoming_snapshot.at, node->incoming_snapshot.n))
+        lbm_log_snapshot_install(node, node->incoming_snapshot.at, node->incoming_snapshot.n);
+    lbm_vec_free(&node->incoming_snapshot);
 }
