@@ -223,6 +223,9 @@ take_over(struct lbm_node *node)
     p->is_heard = 0;
     p->deadline_us = node->now_us + PROMOTE_US;
     node->fetch_us = node->now_us;
+    p->awaited.n = 0; /* for lbctl status */
+    if (p->longest != LBM_NONE && lbm_vec_push(&p->awaited, p->longest) != LBM_OK)
+        lbm_core_fail(node, LBM_E_NOMEM);
     if (p->longest != LBM_NONE)
         lbm_log_promote_fetch_rest(node);
     else if (node->doubted_by != LBM_NONE)

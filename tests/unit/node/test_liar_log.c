@@ -150,6 +150,34 @@ a_leader_that_starts_takes_what_one_host_might_have_had_ordered(void **state)
     scene_free(&scene);
 }
 
+/* Honest: an entry has come to one host alone, and the leader's disk is from before it. Of a host that might
+ * have proposed it the leader takes it; else it waits for an operator. */
+static void
+what_one_honest_host_has_is_not_passed_over(void **state)
+{
+    (void)state;
+    for (uint32_t host = 1; host <= LIAR; host += LIAR - 1) {
+        struct scene scene;
+        begin(&scene, "chain:4", LBM_ETCD_ABILITY_NONE);
+        cluster_image_disk(scene.cluster, 0);
+        for (uint32_t other = 1; other <= LIAR; other++)
+            cluster_cut(scene.cluster, 0, other, other != host);
+        assert_int_equal(scene_set_capacity(scene.cluster, 0, OTHER, 0.75), LBM_OK);
+        cluster_run(scene.cluster, SECOND / 100, NULL, NULL);
+        cluster_crash(scene.cluster, 0);
+        assert_true(cluster_roll_back_disk(scene.cluster, 0));
+        for (uint32_t other = 1; other <= LIAR; other++)
+            cluster_cut(scene.cluster, 0, other, 0);
+        cluster_restart(scene.cluster, 0);
+        cluster_run(scene.cluster, 20 * SECOND, NULL, NULL);
+        if (host == LIAR)
+            expect_told(scene.cluster, "waits for a second host that has what host 3 says");
+        else
+            assert_true(scene_hosts(&scene, 1)->hosts[OTHER]->capacity == 0.75);
+        scene_free(&scene);
+    }
+}
+
 static void
 who_is_promoted_takes_no_entry_from_one_host_alone(void **state)
 {
@@ -284,6 +312,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_leader_that_starts_takes_no_entry_from_one_host_alone),
         cmocka_unit_test(a_leader_that_starts_takes_what_one_host_might_have_had_ordered),
+        cmocka_unit_test(what_one_honest_host_has_is_not_passed_over),
         cmocka_unit_test(who_is_promoted_takes_no_entry_from_one_host_alone),
         cmocka_unit_test(who_asks_in_place_of_the_leader_takes_no_entry_from_one_host_alone),
         cmocka_unit_test(who_asks_in_place_of_etcd_takes_no_entry_from_one_host_alone),
