@@ -128,8 +128,8 @@ lbm_log_doubt_heard(struct lbm_node *node, const Lbm__Peer *message, int is_sour
     const Lbm__LogEntries *entries = message->log_entries;
     int same = entries->diverged ? -1 : compare(node, entries);
     int is_taking = lbm_log_promote_takes(node);
-    int is_asked =
-        message->src == node->fetch_host && (!node->leader || is_taking || node->doubted_by != LBM_NONE);
+    int is_last = message->src == node->fetch_host && (!node->leader || node->doubted_by != LBM_NONE);
+    int is_asked = is_last || (is_taking && !entries->diverged); /* then several are asked at a time */
     int doubts = message->src == node->doubted_by;
     if (!is_source && !is_asked && !doubts)
         return 1;

@@ -238,7 +238,7 @@ lbm_log_on_snapshot(struct lbm_node *node, const Lbm__Peer *message)
     if ((node->engine != LBM_LOG_ENGINE_LOCAL && !lbm_log_is_managed(node)) ||
         (node->leader && !lbm_log_promote_takes(node)) ||
         ((node->engine != LBM_LOG_ENGINE_LOCAL || !lbm_log_is_source(node, message->src)) &&
-         message->src != node->fetch_host) ||
+         message->src != node->fetch_host && !lbm_log_promote_takes(node)) ||
         chunk->index <= lbm_log_last(node) || message->forced < node->forced || node->diverged ||
         !lbm_local_within_reach(node, message->src, "log index", chunk->index, lbm_log_last(node),
                                 LBM_INDEX_STEP))
