@@ -25,19 +25,32 @@ lbm_log_heard_alone(const struct lbm_node *node)
     return host;
 }
 
+/* Nonzero if a view waits for a second host that has the same. One that gives entries could not say so. */
+static int
+has_view(const struct lbm_node *node)
+{
+    for (size_t i = 0; i < node->log_words.n; i++)
+        if (node->log_words.at[i].is_view && node->log_words.at[i].index > lbm_log_last(node))
+            return 1;
+    return 0;
+}
+
+void
+lbm_log_ask(struct lbm_node *node, uint32_t host)
+{
+    int is_followed = node->engine == LBM_LOG_ENGINE_LOCAL && host == node->leader_host;
+    if (!is_followed && has_view(node))
+        lbm_log_send_fetch_view(node, host);
+    else
+        lbm_log_send_fetch(node, host);
+}
+
 void
 lbm_log_ask_other(struct lbm_node *node, uint32_t but)
 {
-    int is_view = 0;
-    for (size_t i = 0; i < node->log_words.n; i++)
-        is_view |= node->log_words.at[i].is_view;
     node->fetch_host = lbm_log_next_connected(node);
     if (node->fetch_host == but)
         node->fetch_host = lbm_log_next_connected(node);
-    if (node->fetch_host == but || node->fetch_host == LBM_NONE)
-        return;
-    if (is_view)
-        lbm_log_send_fetch_view(node, node->fetch_host);
-    else
-        lbm_log_send_fetch(node, node->fetch_host);
+    if (node->fetch_host != but && node->fetch_host != LBM_NONE)
+        lbm_log_ask(node, node->fetch_host);
 }

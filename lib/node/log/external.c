@@ -131,7 +131,7 @@ external_fetch(struct lbm_node *node)
     node->fetch_us = node->now_us;
     node->fetch_host = lbm_log_next_connected(node);
     if (node->fetch_host != LBM_NONE)
-        lbm_log_send_fetch(node, node->fetch_host);
+        lbm_log_ask(node, node->fetch_host);
 }
 
 const struct log_engine log_external = {

@@ -51,7 +51,9 @@ extern const struct log_engine log_local, log_external;
 /* Returns the host whose entries behind the copy wait for a second one, the longest copy first; LBM_NONE:
  * none does. */
 uint32_t lbm_log_heard_alone(const struct lbm_node *node);
-/* Ask the next host that is connected, but that one, for what comes behind the copy. */
+/* Ask a host for what comes behind the copy: entries, or the view if one waits for a second host. */
+void lbm_log_ask(struct lbm_node *node, uint32_t host);
+/* The same of the next host that is connected, but that one. */
 void lbm_log_ask_other(struct lbm_node *node, uint32_t but);
 /* What that host has said is forgotten; LBM_NONE: what all have. */
 void lbm_log_heard_drop(struct lbm_node *node, uint32_t host);

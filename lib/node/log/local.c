@@ -189,7 +189,7 @@ local_fetch(struct lbm_node *node)
         return;
     }
     node->fetch_host = host;
-    lbm_log_send_fetch(node, host);
+    lbm_log_ask(node, host);
 }
 
 static int64_t

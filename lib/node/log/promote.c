@@ -180,7 +180,7 @@ lead(struct lbm_node *node)
 void
 lbm_log_promote_fetch_rest(struct lbm_node *node)
 {
-    lbm_log_send_fetch(node, node->promotion.longest);
+    lbm_log_ask(node, node->promotion.longest);
     if (lbm_log_heard_alone(node) != LBM_NONE)
         lbm_log_ask_other(node, node->promotion.longest);
 }
