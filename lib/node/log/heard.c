@@ -61,6 +61,28 @@ is_believed(const struct lbm_node *node, uint32_t host)
     return count_others(node, host) == 0 || LBM_BUG(ONE_SAYS_IT);
 }
 
+/* Nonzero if the log has left its ensemble, as that host says, and it orders the log now: a host that was
+ * away follows it as it would a leader of a later term. In: term, leader, of what it has sent. */
+static int
+is_new_leader(const struct lbm_node *node, uint32_t host, uint64_t term, uint32_t leader)
+{
+    return lbm_log_is_managed(node) && leader == host && term > node->view.log_term &&
+           lbm_log_is_operator(node, host);
+}
+
+/* The same of a view. */
+static int
+is_new_leaders(const struct lbm_node *node, uint32_t host, const uint8_t *bytes, size_t len)
+{
+    struct lbm_view view = {0};
+    struct lbm_diag diag;
+    if (!lbm_log_is_managed(node) || lbm_view_unpack(bytes, len, &view, &diag) != LBM_OK)
+        return 0;
+    int is_so = !view.external && is_new_leader(node, host, view.log_term, view.leader);
+    lbm_view_free(&view);
+    return is_so;
+}
+
 /* Nonzero if a host's word can be the second one. */
 static int
 is_voter(const struct lbm_node *node, uint32_t host)
@@ -188,7 +210,8 @@ int
 lbm_log_heard_entries(struct lbm_node *node, uint32_t from, const Lbm__LogEntries *entries)
 {
     uint32_t liar = LBM_NONE;
-    int believed = is_believed(node, from), waits = 0;
+    int believed = is_believed(node, from) || is_new_leader(node, from, entries->term, entries->leader);
+    int waits = 0;
     for (size_t i = 0; i < entries->n_command && !waits && node->failed == LBM_OK; i++) {
         const ProtobufCBinaryData *command = &entries->command[i];
         struct log_word said = {.index = entries->from + i, .host = from};
@@ -219,7 +242,8 @@ heard_view(struct lbm_node *node, uint32_t from, uint64_t index, const uint8_t *
     struct log_word said = {.index = index, .host = from, .is_view = 1};
     node->promotion.is_heard |= from == node->promotion.longest;
     digest_of(bytes, len, said.digest);
-    if (!is_believed(node, from) && second(node, &said) == LBM_NONE) {
+    if (!is_believed(node, from) && second(node, &said) == LBM_NONE &&
+        !is_new_leaders(node, from, bytes, len)) {
         if (keep(node, &said))
             lbm_log_ask_other(node, from);
         return 0;
