@@ -7,7 +7,8 @@ man_MANS = docs/man/lbctl.1 docs/man/lbmapd.8 docs/man/lbmapd.conf.5 docs/man/lb
 	docs/man/lbmap_checkpoint.3 docs/man/lbmap_send.3 docs/man/lbmap_steps.3
 # Programs to begin with, for those who link liblbmap.
 examplesdir = $(docdir)/examples
-dist_examples_DATA = docs/examples/amr.c docs/examples/heat.c docs/examples/heat.cpp \
+dist_examples_DATA = docs/examples/amr.c docs/examples/crowd.c docs/examples/gossip.py docs/examples/heat.c \
+	docs/examples/heat.cpp \
 	docs/examples/halo_mpi.c docs/examples/heat.f90 \
 	docs/examples/owned.c docs/examples/particles.cpp docs/examples/steps.c docs/examples/thinning.c \
 	docs/examples/wator.c

@@ -10,7 +10,7 @@
 enum {
     WAITING_USUAL = 256,
     WAITING_MAX = 1024, /* effects that wait for the disk: several times what the longest stalls gather, */
-    WAITING_EACH = 2, /* and those for each host, to all of which a coordinator may offer vertices at once */
+    WAITING_EACH = 4, /* and those for each host, to all of which a coordinator may speak at once as a job begins */
     RUN_LOG = 16,     /* entries between snapshots */
     PLAN_US = 10000,  /* a plan for a small guest takes */
 };

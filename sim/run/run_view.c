@@ -342,8 +342,21 @@ believe_who_has_more(struct run *s)
     }
 }
 
+/* Whom an operator would ask next: an active host behind that one in turn; LBM_NONE: there is none. */
+static uint32_t
+next_taker(struct run *s, uint32_t before)
+{
+    for (uint32_t k = 1; k <= s->h.n; k++) {
+        uint32_t host = before == LBM_NONE ? k - 1 : (before + k) % s->h.n;
+        if (can_be_asked(s, host) && run_is_active(s, host))
+            return host;
+    }
+    return LBM_NONE;
+}
+
 /* What an operator does when the ensemble is lost for good: have a host take the control log by force. While
- * the one that was told first cannot be asked no other one is: it may have done so. */
+ * the one that was told first cannot be asked no other one is: it may have done so. One that refuses, since
+ * it has lost its disk, say, has not. */
 static void
 leave_lost_ensemble(struct run *s)
 {
@@ -353,12 +366,14 @@ leave_lost_ensemble(struct run *s)
     }
     if (cluster_now(s->cluster) < s->taken_us + PROMOTE_AGAIN_US)
         return;
-    for (uint32_t p = 0; p < s->h.n && (s->taker == LBM_NONE || s->dead[s->taker]); p++)
-        if (can_be_asked(s, p) && run_is_active(s, p))
-            s->taker = p;
+    if (s->taker == LBM_NONE || s->dead[s->taker])
+        s->taker = next_taker(s, LBM_NONE);
     s->taken_us = cluster_now(s->cluster);
-    if (s->taker != LBM_NONE && can_be_asked(s, s->taker))
-        (void)ask_promote(s, s->taker, 0, 1);
+    if (s->taker == LBM_NONE || !can_be_asked(s, s->taker))
+        return;
+    const Lbm__Response *response = ask_promote(s, s->taker, 0, 1);
+    if (response != NULL && response->code == LBM_E_STATE)
+        s->taker = next_taker(s, s->taker);
 }
 
 /* What an operator does when who ordered the control log is lost, or somebody whose promise is waited for:

@@ -545,6 +545,7 @@ struct lbm_node {
     LBM_VEC(struct eviction) evictions; /* of the last ten minutes */
     uint64_t evictions_seen;            /* up to this view */
     int64_t cut_off_us;                 /* when this host last heard of hardly anybody; 0: never */
+    int64_t back_us;                    /* and when it did, was no member, or was behind the log */
     int64_t withheld_us;                /* when an eviction beyond the cap was last held back; 0: never */
     int64_t withheld_told_us;           /* when it was last told that this host evicts nobody; 0: never */
     int64_t draining_us;                /* when this host learned that it drains; 0: it does not */

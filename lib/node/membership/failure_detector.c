@@ -258,8 +258,10 @@ has_no_successor(const struct lbm_node *node, const struct lbm_member *member)
     return (!lbm_view_in_sync(&node->view, member) && !LBM_BUG(EVICT_WITHOUT_INSYNC)) || !is_there;
 }
 
-static void
-judge(struct lbm_node *node, const struct lbm_member *member, struct peer *peer)
+/* Whether that host is suspected, from when on.
+ * Returns nonzero if it is. */
+static int
+suspect(struct lbm_node *node, const struct lbm_member *member, struct peer *peer)
 {
     int64_t timeout_us = (int64_t)SUSPECT_US * (1 + node->health);
     int64_t heard_us = peer->heard_us > peer->since_us ? peer->heard_us : peer->since_us;
@@ -269,6 +271,12 @@ judge(struct lbm_node *node, const struct lbm_member *member, struct peer *peer)
         peer->suspect_us = 0;
     else if (peer->suspect_us == 0)
         peer->suspect_us = node->now_us;
+    return peer->suspect_us != 0;
+}
+
+static void
+judge(struct lbm_node *node, const struct lbm_member *member, struct peer *peer)
+{
     if (peer->suspect_us == 0 || node->now_us - peer->suspect_us < CONFIRM_US)
         return;
     int orders_log = !node->view.external && node->view.leader == member->host;
@@ -288,17 +296,21 @@ lbm_membership_detector_timer(struct lbm_node *node)
         node->health--;
         node->health_us = node->now_us + HEALTH_STEP_US;
     }
-    if (!lbm_local_is_alive(node) || !node->caught_up)
+    if (!lbm_local_is_alive(node) || !node->caught_up) {
+        node->back_us = node->now_us;
         return;
+    }
     size_t watched = 0, suspected = 0;
     for (size_t i = 0; i < node->watched.n; i++) {
-        const struct peer *peer = lbm_membership_peer_of(node, node->watched.at[i]);
+        const struct lbm_member *member = lbm_view_member(&node->view, node->watched.at[i]);
+        struct peer *peer = lbm_membership_peer_of(node, node->watched.at[i]);
         watched += peer != NULL;
-        suspected += peer != NULL && peer->suspect_us != 0;
+        suspected += peer != NULL && suspect(node, member, peer);
     }
     /* Whoever hears of hardly anybody is itself the one cut off. */
     int is_cut_off = watched > 1 && 2 * suspected > watched;
-    node->cut_off_us = is_cut_off ? node->now_us : node->cut_off_us;
+    if (is_cut_off)
+        node->cut_off_us = node->back_us = node->now_us;
     if (is_cut_off && may_tell(node))
         lbm_core_note(
             node, LBM_NOTE_WARNING,

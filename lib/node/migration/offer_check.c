@@ -46,13 +46,30 @@ lbm_migration_offer_checks_free(struct lbm_node *node)
     lbm_vec_free(&node->offer_checks);
 }
 
-/* Nonzero if that host is to say whether an offered vertex is its own. Who is not heard cannot, and a slow
- * link holds nobody up. */
+/* Nonzero while this host is no member, or hears at most half of the others, and for a moment after:
+ * connections come back one by one, and the first to be heard could be the one that lies. */
+static int
+is_just_back(const struct lbm_node *node)
+{
+    return node->back_us != 0 && node->now_us - node->back_us < OFFER_ANSWER_US;
+}
+
+/* Nonzero if that host is not heard any more, or would have been by now. */
+static int
+cannot_answer(const struct lbm_node *node, uint32_t host)
+{
+    const struct peer *peer = lbm_membership_peer_known(node, host);
+    return peer == NULL || (peer->heard_us != 0 ? lbm_membership_is_unreachable(node, host, UNREACHABLE_US)
+                                                : peer->suspect_us != 0);
+}
+
+/* Nonzero if that host is to say whether an offered vertex is its own. Who is silent cannot, unless this host
+ * is just back, and a slow link holds nobody up. */
 static int
 is_asked(const struct lbm_node *node, const struct lbm_member *member, uint32_t source)
 {
     return lbm_view_participates(member) && member->host != node->host && member->host != source &&
-           !lbm_membership_is_unreachable(node, member->host, UNREACHABLE_US) &&
+           (!cannot_answer(node, member->host) || is_just_back(node)) &&
            !lbm_membership_is_straggler(node, member->host);
 }
 
@@ -178,6 +195,16 @@ still_counts(const struct lbm_node *node, const Lbm__Peer *offer)
             LBM_BUG(ANY_DESTINATION_INCARNATION));
 }
 
+/* Nonzero while somebody is asked who is not heard, but may yet be: silence counts from then on. */
+static int
+is_somebody_away(const struct lbm_node *node, const struct offer_check *check)
+{
+    for (size_t i = 0; i < check->waiting.n; i++)
+        if (is_just_back(node) || lbm_membership_is_unreachable(node, check->waiting.at[i], UNREACHABLE_US))
+            return 1;
+    return 0;
+}
+
 /* Take what nobody has claimed. */
 static void
 finish(struct lbm_node *node, size_t k)
@@ -204,6 +231,8 @@ lbm_migration_offer_check_timer(struct lbm_node *node)
         }
         if (waited_us >= OFFER_ASK_US)
             check->waiting.n = kept;
+        if (is_somebody_away(node, check))
+            check->since_us = node->now_us;
         if (check->waiting.n == 0 || node->now_us - check->since_us >= OFFER_ANSWER_US) {
             finish(node, k);
             continue;

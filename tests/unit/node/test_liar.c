@@ -280,31 +280,72 @@ an_offer_out_of_reach_makes_no_second_owner(void **state)
     scene_free(&scene);
 }
 
-/* The same at epochs that it could have, to hosts that never heard of the vertex: they ask its owner. */
+/* The liar offers vertices that neither of the two owns to a host, at epochs that it could have.
+ * Returns how many. */
+static unsigned
+offer_others(struct scene *scene, const uint32_t *part, uint32_t to)
+{
+    unsigned n = 0;
+    for (uint32_t v = 0; v < scene->g.n; v += 5)
+        if (part[v] != LIAR && part[v] != to) {
+            say_offer(scene, to, v, 3 + v);
+            n++;
+        }
+    return n;
+}
+
+/* Nobody has taken anything of another host. */
+static void
+expect_owners(struct scene *scene, uint32_t *before)
+{
+    uint32_t *after = calloc(scene->g.n, sizeof *after);
+    expect_told(scene->cluster, "host 3 offers vertex ");
+    expect_told(scene->cluster, "says that it is its own: not taken");
+    scene_owners(scene, after);
+    assert_memory_equal(before, after, scene->g.n * sizeof *before);
+    free(before);
+    free(after);
+    expect_unharmed(scene);
+}
+
+/* Hosts that never heard of the vertex ask its owner. */
 static void
 an_offer_of_what_another_host_owns_is_not_taken(void **state)
 {
     struct scene scene;
     (void)state;
     begin(&scene, 0);
-    uint32_t *before = calloc(scene.g.n, sizeof *before), *after = calloc(scene.g.n, sizeof *after);
+    uint32_t *before = calloc(scene.g.n, sizeof *before);
     scene_owners(&scene, before);
     unsigned n_said = 0;
-    for (uint32_t v = 0; v < scene.g.n; v += 5)
-        for (uint32_t to = 0; to < LIAR; to++)
-            if (before[v] != LIAR && before[v] != to) {
-                say_offer(&scene, to, v, 3 + v);
-                n_said++;
-            }
+    for (uint32_t to = 0; to < LIAR; to++)
+        n_said += offer_others(&scene, before, to);
     assert_true(n_said >= 20);
     cluster_run(scene.cluster, 5000000, NULL, NULL);
-    expect_told(scene.cluster, "host 3 offers vertex ");
-    expect_told(scene.cluster, "says that it is its own: not taken");
-    scene_owners(&scene, after);
-    assert_memory_equal(before, after, scene.g.n * sizeof *before);
-    free(before);
-    free(after);
-    expect_unharmed(&scene);
+    expect_owners(&scene, before);
+    scene_free(&scene);
+}
+
+/* A host that starts and hears the liar alone waits for the others, and asks them. */
+static void
+an_offer_to_a_host_that_hears_nobody_else_is_not_taken(void **state)
+{
+    struct scene scene;
+    (void)state;
+    begin(&scene, 0);
+    uint32_t *before = calloc(scene.g.n, sizeof *before);
+    scene_owners(&scene, before);
+    cluster_crash(scene.cluster, 1);
+    cluster_cut(scene.cluster, 0, 1, 1);
+    cluster_cut(scene.cluster, 2, 1, 1);
+    cluster_restart(scene.cluster, 1);
+    cluster_run(scene.cluster, 300000, NULL, NULL);
+    assert_true(offer_others(&scene, before, 1) >= 5);
+    cluster_run(scene.cluster, 300000, NULL, NULL);
+    cluster_cut(scene.cluster, 0, 1, 0);
+    cluster_cut(scene.cluster, 2, 1, 0);
+    cluster_run(scene.cluster, 5000000, NULL, NULL);
+    expect_owners(&scene, before);
     scene_free(&scene);
 }
 
@@ -576,6 +617,7 @@ main(void)
         cmocka_unit_test(a_forged_term_stops_nothing),
         cmocka_unit_test(an_offer_out_of_reach_makes_no_second_owner),
         cmocka_unit_test(an_offer_of_what_another_host_owns_is_not_taken),
+        cmocka_unit_test(an_offer_to_a_host_that_hears_nobody_else_is_not_taken),
         cmocka_unit_test(an_absurd_capacity_is_capped),
         cmocka_unit_test(absurd_loads_and_coordinates_move_nothing),
         cmocka_unit_test(a_leader_that_starts_does_not_wait_for_entries_that_do_not_exist),
