@@ -8,18 +8,21 @@
 #          by lbmap_checkpoint, next to the same without checkpoints
 #   heat   docs/examples/heat.c on both hosts: steps a second; with -o the same with another liblbmap, in turn
 #
-#   bench/checkpoint.sh [-n RUNS] [-s SECONDS] [-p PART ...] [-o LIBRARY_DIRECTORY] [-d DIRECTORY] [-j FILE] [BUILD_DIRECTORY]
+#   bench/checkpoint.sh [-n RUNS] [-s SECONDS] [-p PART ...] [-m DURABILITY ...] [-o LIBRARY_DIRECTORY] [-d DIRECTORY] [-j FILE]
+#       [BUILD_DIRECTORY]
 #
-# RUNS is 5, SECONDS of each `work` 30; parts are "rate work heat". DIRECTORY, /tmp unless told, is where databases are. -j
+# RUNS is 5, SECONDS of each `work` 30; parts are "rate work heat". DIRECTORY, /tmp unless told, is where databases are. With
+# -m "disk memory" `rate` is measured with each such durability of lbmapd.conf, by turns; the other parts have the first one. -j
 # writes JSON.
 set -eu
 
-runs=5 seconds=30 parts="rate work heat" other= where=/tmp json=
-while getopts n:s:p:o:d:j: option; do
+runs=5 seconds=30 parts="rate work heat" other= where=/tmp json= modes=disk
+while getopts n:s:p:m:o:d:j: option; do
     case $option in
     n) runs=$OPTARG ;;
     s) seconds=$OPTARG ;;
     p) parts=$OPTARG ;;
+    m) modes=$OPTARG ;;
     o) other=$(realpath "$OPTARG") ;;
     d) where=$(realpath "$OPTARG") ;;
     j) json=$(realpath -m "$OPTARG") ;;
@@ -32,50 +35,61 @@ open_build "${1:-.}" daemon/lbmapd
 open_build "$build" bench/checkpoint
 case $parts in *heat*) open_build "$build" docs/examples/heat ;; esac
 needs python3
-exec python3 - "$build" "$runs" "$seconds" "$parts" "$other" "$where" "$json" <<'END'
+exec python3 - "$build" "$runs" "$seconds" "$parts" "$other" "$where" "$json" "$modes" <<'END'
 import json, os, shutil, sqlite3, statistics, subprocess, sys, tempfile, time
 
-build, runs, seconds, parts, other, where, report = sys.argv[1:]
-runs, parts = int(runs), parts.split()
+build, runs, seconds, parts, other, where, report, modes = sys.argv[1:]
+runs, parts, modes = int(runs), parts.split(), modes.split()
 lbctl, daemon, bench, heat = (build + "/" + name for name in ("client/lbctl", "daemon/lbmapd", "bench/checkpoint", "docs/examples/heat"))
 scratch = tempfile.mkdtemp(prefix="lbmap-bench.", dir=where)
-cluster = scratch + "/c"
 BYTES, PIECE, EVERY, STEPS = 100_000_000, 262144, 10, 500
 found = dict(bytes=BYTES)
+if not modes or set(modes) - {"disk", "memory"}:
+    sys.exit("bench/checkpoint.sh: -m takes disk and memory")
 
 
 def run(*command, **more):
     return subprocess.run([str(word) for word in command], check=True, stdout=subprocess.PIPE, text=True, **more).stdout
 
 
-def socket(host):
-    return f"{cluster}/h{host}/lbmapd.sock"
+# A cluster for each durability.
+def folder(mode):
+    return f"{scratch}/{mode}"
 
 
-def ask(host, *command):
-    return run(lbctl, "-q", "-s", socket(host), *command)
+def socket(host, mode=modes[0]):
+    return f"{folder(mode)}/h{host}/lbmapd.sock"
 
 
-def up():
-    subprocess.run([lbctl, "-q", "cluster", "up", "--hosts", "chain:2", "--dir", cluster, "--daemon", daemon], check=True)
+def up(mode=modes[0]):
+    start = [lbctl, "-q", "cluster", "up", "--hosts", "chain:2", "--dir", folder(mode), "--daemon", daemon]
+    subprocess.run(start, check=True)
+    if mode != "disk":
+        subprocess.run([lbctl, "-q", "cluster", "down", "--dir", folder(mode)], check=True)
+        for host in (0, 1):
+            with open(f"{folder(mode)}/h{host}/lbmapd.conf", "a") as settings:
+                settings.write(f'durability = "{mode}";\n')
+        subprocess.run([word for word in start if word not in ("--hosts", "chain:2")], check=True)
 
 
 def down():
-    subprocess.run([lbctl, "-q", "cluster", "down", "--dir", cluster], stdout=subprocess.DEVNULL)
-    shutil.rmtree(cluster, ignore_errors=True)
+    for mode in modes:
+        if os.path.isdir(folder(mode)):
+            subprocess.run([lbctl, "-q", "cluster", "down", "--dir", folder(mode)], stdout=subprocess.DEVNULL)
+            shutil.rmtree(folder(mode), ignore_errors=True)
 
 
-def submit(name, guest):
+def submit(name, guest, mode=modes[0]):
     run(lbctl, "-q", "gen", guest, "-o", f"{scratch}/{name}.graph")
-    ask(0, "submit", "--name", name, f"{scratch}/{name}.graph")
-    ask(0, "wait", name, "--timeout", "60")
+    for command in (("submit", "--name", name, f"{scratch}/{name}.graph"), ("wait", name, "--timeout", "60")):
+        run(lbctl, "-q", "-s", socket(0, mode), *command)
 
 
 # Seconds of the processor of every thread of both daemons.
-def threads():
+def threads(mode):
     used = {}
     for host in (0, 1):
-        pid = int(open(f"{cluster}/h{host}/lbmapd.pid").read())
+        pid = int(open(f"{folder(mode)}/h{host}/lbmapd.pid").read())
         for task in os.listdir(f"/proc/{pid}/task"):
             fields = open(f"/proc/{pid}/task/{task}/stat").read().rsplit(")", 1)[1].split()
             kind = "loop" if int(task) == pid else "threads"
@@ -124,28 +138,36 @@ def middle(values):
     return statistics.median(values)
 
 
+def measure_rate(name, n, mode):
+    before, begun = threads(mode), os.times()
+    took = float(run(bench, "rate", name, socket(0, mode), n, BYTES // n, 1))
+    after, ended = threads(mode), os.times()
+    used = {key: after[key] - before.get(key, 0) for key in after}
+    used["program"] = ended.children_user + ended.children_system - begun.children_user - begun.children_system
+    time.sleep(3)  # what is written to the log of the database is moved by then
+    return took, used
+
+
 def rates():
     alone = dict(copy=[], hash=[], sqlite=[], disk=[])
-    took, cpu = {}, {}
     shapes = (("few", 2), ("many", 100))
-    up()
+    took = {f"{name}, {mode}": [] for name, _ in shapes for mode in modes}
+    cpu = {key: [] for key in took}
     try:
-        for name, n in shapes:
-            submit(name, f"lattice:{n}x2")
-            took[name], cpu[name] = [], []
+        for mode in modes:
+            up(mode)
+            for name, n in shapes:
+                submit(name, f"lattice:{n}x2", mode)
         for _ in range(runs):
             alone["copy"].append(float(run(bench, "copy", BYTES)))
             alone["hash"].append(float(run(bench, "hash", BYTES)))
             alone["sqlite"].append(sqlite_alone())
             alone["disk"].append(write_alone())
             for name, n in shapes:
-                before, begun = threads(), os.times()
-                took[name].append(float(run(bench, "rate", name, socket(0), n, BYTES // n, 1)))
-                after, ended = threads(), os.times()
-                used = {key: after[key] - before.get(key, 0) for key in after}
-                used["program"] = ended.children_user + ended.children_system - begun.children_user - begun.children_system
-                cpu[name].append(used)
-                time.sleep(3)  # what is written to the log of the database is moved by then
+                for mode in modes:
+                    seconds, used = measure_rate(name, n, mode)
+                    took[f"{name}, {mode}"].append(seconds)
+                    cpu[f"{name}, {mode}"].append(used)
             print("  ".join(f"{key} {values[-1]:.3f} s" for key, values in {**alone, **took}.items()), flush=True)
     finally:
         down()
@@ -155,9 +177,12 @@ def rates():
           f"{BYTES / 1e6 / middle(alone['hash']):.0f}, write and fdatasync each MiB {BYTES / 1e6 / middle(alone['disk']):.0f}, "
           f"SQLite alone {BYTES / 1e6 / middle(alone['sqlite']):.0f} MB/s")
     for name, n in shapes:
-        print(f"  {n} payloads: {BYTES / 1e6 / middle(took[name]):.0f} MB/s, {copy_s / middle(took[name]):.2f} of loopback TCP, "
-              f"{middle(alone['sqlite']) / middle(took[name]):.2f} of SQLite alone; seconds of the processor: "
-              + ", ".join(f"{key} {middle([c[key] for c in cpu[name]]):.2f}" for key in sorted(cpu[name][0])))
+        for mode in modes:
+            times, used = took[f"{name}, {mode}"], cpu[f"{name}, {mode}"]
+            print(f"  {n} payloads, {mode}: {BYTES / 1e6 / middle(times):.0f} MB/s ({BYTES / 1e6 / max(times):.0f} to "
+                  f"{BYTES / 1e6 / min(times):.0f}), {copy_s / middle(times):.2f} of loopback TCP, "
+                  f"{middle(alone['sqlite']) / middle(times):.2f} of SQLite alone; seconds of the processor: "
+                  + ", ".join(f"{key} {middle([c[key] for c in used]):.2f}" for key in sorted(used[0])))
 
 
 def works():

@@ -152,7 +152,7 @@ main(int argc, char **argv)
     struct lbm_graph g;
     struct lbm_store *store = NULL;
     stop_on(lbm_graph_generate(spec, 1, &g, &diag), &diag);
-    stop_on(lbm_store_open(argv[1], &store, &diag), &diag);
+    stop_on(lbm_store_open(argv[1], NULL, &store, &diag), &diag);
     run(store, &g);
     lbm_store_close(store);
     lbm_graph_free(&g);

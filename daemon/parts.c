@@ -100,7 +100,14 @@ static enum lbm_err
 open_store(struct loop *loop, struct lbm_recovered **recovered, struct lbm_diag *diag)
 {
     const struct lbm_settings *s = loop->config.settings;
-    enum lbm_err err = lbm_store_open(s->data, &loop->store, diag);
+    const struct lbm_store_how how = {.durability = s->durability};
+    enum lbm_err err = lbm_store_open(s->data, &how, &loop->store, diag);
+    if (err == LBM_OK && lbm_store_set_aside(loop->store) != NULL)
+        lbm_log(
+            LBM_NOTE_WARNING,
+            "%s: not trusted and moved to %s: the machine has started again since the database counted in "
+            "memory (durability). This host begins with nothing; its backup has what it had",
+            s->data, lbm_store_set_aside(loop->store));
     if (err == LBM_OK)
         err = lbm_store_load(loop->store, recovered, diag);
     return err;

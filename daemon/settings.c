@@ -69,6 +69,10 @@ const struct lbm_setting lbm_settings_table[] = {
      AT(certificate_days)},
     {"data", LBM_SETTING_PATH, 0, 0, 0, LBM_LOCALSTATEDIR "/lib/lbmap/lbmap.db", "",
      "Database of this host. One daemon at a time uses it.", AT(data)},
+    {"durability", LBM_SETTING_DURABILITY, 0, 0, 0, "disk", "",
+     "Where the database of this host must have what counts as kept: on its disk, or in its memory, which "
+     "outlives the daemon and not the machine.",
+     AT(durability)},
     {"control", LBM_SETTING_SOCKET, 0, 0, 0, LBM_RUNSTATEDIR "/lbmap/lbmapd.sock", "",
      "Unix socket for lbctl and applications.", AT(control)},
     {"log_engine", LBM_SETTING_ENGINE, 0, 0, 0, "auto", "",

@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "daemon/etcd.h"
 #include "node/node.h"
+#include "store/store.h"
 
 enum {
     LBM_SETTINGS_ADMINS_MAX = 64, /* uids; more people than that are a group's matter */
@@ -41,6 +42,7 @@ enum {
     X(ENGINE, "\"auto\", \"local\" or \"etcd\"")                                                             \
     X(POLICY, "a load policy in quotes: \"none\", \"auto\", \"gde\"")                                        \
     X(PROGRAMS, "\"none\", \"own\" or \"users\"")                                                            \
+    X(DURABILITY, "\"disk\" or \"memory\"")                                                                  \
     X(SCHEDULE, "\"plain\", \"overlapped\" or \"pipelined\"")                                                \
     X(TEXT, "a short text in quotes")                                                                        \
     X(URLS, "an array of addresses [ \"https://etcd1:2379\" ]")
@@ -109,6 +111,7 @@ struct lbm_settings {
     char identity[PATH_MAX];
     double certificate_days;
     char data[PATH_MAX];
+    enum lbm_durability durability;
     char control[LBM_SOCKET_PATH_MAX + 1];
     enum lbm_log_place log_engine; /* ETCD: the ensemble that etcd names */
     char etcd_program[PATH_MAX];

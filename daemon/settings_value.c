@@ -68,6 +68,18 @@ in_range(const struct reading *r, double value)
     return REFUSE(r, LBM_E_RANGE, "is %.10g; it must be in %.10g .. %.10g", value, r->row->min, r->row->max);
 }
 
+/* One of n words as its number. */
+static enum lbm_err
+parse_word(const char *text, const char *const *words, int n, int *number)
+{
+    for (int i = 0; i < n; i++)
+        if (strcmp(text, words[i]) == 0) {
+            *number = i;
+            return LBM_OK;
+        }
+    return LBM_E_RANGE;
+}
+
 static enum lbm_err
 parse_engine(const char *text, enum lbm_log_place *place)
 {
@@ -76,12 +88,11 @@ parse_engine(const char *text, enum lbm_log_place *place)
         LBM_LOG_PLACE_LIST(PLACE_NAME)
 #undef PLACE_NAME
     };
-    for (int i = 0; i < LBM_LOG_PLACE_COUNT; i++)
-        if (strcmp(text, names[i]) == 0) {
-            *place = (enum lbm_log_place)i;
-            return LBM_OK;
-        }
-    return LBM_E_RANGE;
+    int number = 0;
+    enum lbm_err err = parse_word(text, names, LBM_LOG_PLACE_COUNT, &number);
+    if (err == LBM_OK)
+        *place = (enum lbm_log_place)number;
+    return err;
 }
 
 static enum lbm_err
@@ -110,12 +121,22 @@ parse_programs(const char *text, enum lbm_programs *programs)
 {
     static const char *const names[] = {
         [LBM_PROGRAMS_NONE] = "none", [LBM_PROGRAMS_OWN] = "own", [LBM_PROGRAMS_USERS] = "users"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(text, names[i]) == 0) {
-            *programs = (enum lbm_programs)i;
-            return LBM_OK;
-        }
-    return LBM_E_RANGE;
+    int number = 0;
+    enum lbm_err err = parse_word(text, names, sizeof names / sizeof *names, &number);
+    if (err == LBM_OK)
+        *programs = (enum lbm_programs)number;
+    return err;
+}
+
+static enum lbm_err
+parse_durability(const char *text, enum lbm_durability *durability)
+{
+    static const char *const names[] = {[LBM_DURABILITY_DISK] = "disk", [LBM_DURABILITY_MEMORY] = "memory"};
+    int number = 0;
+    enum lbm_err err = parse_word(text, names, sizeof names / sizeof *names, &number);
+    if (err == LBM_OK)
+        *durability = (enum lbm_durability)number;
+    return err;
 }
 
 /* ---- defaults ------------------------------------------------------------------------------------------ */
@@ -142,6 +163,9 @@ preset(const struct lbm_setting *row, void *field)
         break;
     case LBM_SETTING_PROGRAMS:
         err = parse_programs(row->preset, field);
+        break;
+    case LBM_SETTING_DURABILITY:
+        err = parse_durability(row->preset, field);
         break;
     case LBM_SETTING_POLICY:
         err = parse_policy(row->preset, field);
@@ -293,24 +317,17 @@ read_level(const struct reading *r, void *field)
 }
 
 static enum lbm_err
-read_engine(const struct reading *r, void *field)
+read_word(const struct reading *r, void *field)
 {
     const char *text = config_setting_get_string(r->value);
     if (text == NULL)
         return refuse_kind(r);
-    if (parse_engine(text, field) != LBM_OK)
-        return REFUSE(r, LBM_E_RANGE, "is \"%.60s\"; it must be \"auto\", \"local\" or \"etcd\"", text);
-    return LBM_OK;
-}
-
-static enum lbm_err
-read_programs(const struct reading *r, void *field)
-{
-    const char *text = config_setting_get_string(r->value);
-    if (text == NULL)
-        return refuse_kind(r);
-    if (parse_programs(text, field) != LBM_OK)
-        return REFUSE(r, LBM_E_RANGE, "is \"%.60s\"; it must be \"none\", \"own\" or \"users\"", text);
+    enum lbm_err err = r->row->kind == LBM_SETTING_ENGINE     ? parse_engine(text, field)
+                       : r->row->kind == LBM_SETTING_PROGRAMS ? parse_programs(text, field)
+                                                              : parse_durability(text, field);
+    if (err != LBM_OK)
+        return REFUSE(r, LBM_E_RANGE, "is \"%.60s\"; it must be %s", text,
+                      lbm_setting_kind_text(r->row->kind));
     return LBM_OK;
 }
 
@@ -500,11 +517,11 @@ static enum lbm_err (*const readers[LBM_SETTING_KIND_COUNT])(const struct readin
     [LBM_SETTING_PATH] = read_path,         [LBM_SETTING_SOCKET] = read_socket,
     [LBM_SETTING_LEVEL] = read_level,       [LBM_SETTING_POINT] = read_point,
     [LBM_SETTING_LINKS] = read_links,       [LBM_SETTING_UIDS] = read_uids,
-    [LBM_SETTING_ENGINE] = read_engine,     [LBM_SETTING_TEXT] = read_text,
+    [LBM_SETTING_ENGINE] = read_word,       [LBM_SETTING_TEXT] = read_text,
     [LBM_SETTING_URLS] = read_urls,         [LBM_SETTING_POLICY] = read_policy,
     [LBM_SETTING_SCHEDULE] = read_schedule, [LBM_SETTING_UNIX_GROUP] = read_unix_group,
-    [LBM_SETTING_PROGRAMS] = read_programs, [LBM_SETTING_HOSTS] = read_hosts,
-    [LBM_SETTING_LISTEN] = read_listen,
+    [LBM_SETTING_PROGRAMS] = read_word,     [LBM_SETTING_HOSTS] = read_hosts,
+    [LBM_SETTING_LISTEN] = read_listen,     [LBM_SETTING_DURABILITY] = read_word,
 };
 
 /* ---- the walk ------------------------------------------------------------------------------------------ */

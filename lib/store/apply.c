@@ -11,7 +11,6 @@
 enum {
     WAL_PAGES_MAX = 4096, /* 16 MiB: then the write-ahead log is folded into the file */
     CACHE_COMMITS = 64,   /* between looks at how large the cache should be */
-    ARCHIVES_MAX = 100,   /* of one incarnation: each try of a reset may leave one */
 };
 
 /* Bind n whole numbers, then a command, then the checksum of both; run. */
@@ -224,19 +223,19 @@ sync_archive(const char *path, struct lbm_diag *diag)
 
 /* What fails leaves no file behind. */
 static enum lbm_err
-write_archive(struct lbm_store *store, const struct lbm_buf *name, struct lbm_diag *diag)
+write_archive(struct lbm_store *store, const char *name, struct lbm_diag *diag)
 {
-    char *sql = name->failed ? NULL : sqlite3_mprintf("VACUUM INTO %Q", name->at);
+    char *sql = sqlite3_mprintf("VACUUM INTO %Q", name);
     if (sql == NULL)
         return lbm_diag_set(diag, LBM_E_NOMEM, store->path, 0, "no memory to archive it");
-    enum lbm_err err = lbm_store_create_file(name->at, O_EXCL, diag); /* SQLite writes into an empty file */
+    enum lbm_err err = lbm_store_create_file(name, O_EXCL, diag); /* SQLite writes into an empty file */
     if (err == LBM_OK && sqlite3_exec(store->db, sql, NULL, NULL, NULL) != SQLITE_OK)
         err = lbm_store_error(store->db, store->path, diag, "archiving it");
     if (err == LBM_OK)
-        err = sync_archive(name->at, diag);
+        err = sync_archive(name, diag);
     sqlite3_free(sql);
     if (err != LBM_OK)
-        unlink(name->at);
+        unlink(name);
     return err;
 }
 
@@ -245,22 +244,15 @@ write_archive(struct lbm_store *store, const struct lbm_buf *name, struct lbm_di
 static enum lbm_err
 archive(struct lbm_store *store, uint64_t incarnation, struct lbm_diag *diag)
 {
-    for (int again = 0; again < ARCHIVES_MAX; again++) {
-        struct lbm_buf name = {0};
-        lbm_buf_printf(&name, "%s.incarnation-%" PRIu64, store->path, incarnation);
-        if (again != 0)
-            lbm_buf_printf(&name, ".%d", again);
-        if (!name.failed && access(name.at, F_OK) == 0) {
-            lbm_buf_free(&name);
-            continue;
-        }
-        enum lbm_err err = write_archive(store, &name, diag);
-        lbm_buf_free(&name);
+    char suffix[48];
+    struct lbm_buf name = {0};
+    snprintf(suffix, sizeof suffix, ".incarnation-%" PRIu64, incarnation);
+    enum lbm_err err = lbm_store_unused_name(store, suffix, &name, diag);
+    if (err != LBM_OK)
         return err;
-    }
-    return lbm_diag_set(diag, LBM_E_EXISTS, store->path, 0,
-                        "it has %d archives of incarnation %" PRIu64 " already; move them away", ARCHIVES_MAX,
-                        incarnation);
+    err = write_archive(store, name.at, diag);
+    lbm_buf_free(&name);
+    return err;
 }
 
 static enum lbm_err

@@ -85,11 +85,19 @@ enum lbm_sql {
         LBM_SQL_COUNT
 };
 
+/* A boot id as text, with its end: the kernel's has 36 characters. */
+enum { LBM_STORE_BOOT_BYTES = 64 };
+
 struct lbm_store {
     sqlite3 *db;
     char *path;
-    int lock;     /* descriptor of the lock file, or -1 */
-    dev_t device; /* of the database when it was opened; inode 0: not opened yet */
+    enum lbm_durability durability;
+    char boot[LBM_STORE_BOOT_BYTES]; /* which start of the machine this is; empty: not asked */
+    char *aside;                     /* where a database of an earlier start was moved to, or NULL */
+    int is_marked;                   /* nonzero: PATH-boot is there */
+    int is_in_memory;                /* nonzero: transactions do not wait for the disk */
+    int lock;                        /* descriptor of the lock file, or -1 */
+    dev_t device;                    /* of the database when it was opened; inode 0: not opened yet */
     ino_t inode;
     int failed;          /* nonzero: what is stored is unknown until the database is opened again */
     int wal_pages;       /* in the write-ahead log after the last commit */
@@ -110,10 +118,6 @@ enum lbm_err lbm_store_error(sqlite3 *db, const char *path, struct lbm_diag *dia
 /* "this file is damaged: why"; the reader is told that it is kept and what to do. */
 enum lbm_err lbm_store_damaged(const char *path, struct lbm_diag *diag, const char *fmt, ...)
     LBM_PRINTF(3, 4);
-
-/* Make an empty file that only its owner can read, if there is none; with O_EXCL in flags: there must be
- * none. */
-enum lbm_err lbm_store_create_file(const char *path, int flags, struct lbm_diag *diag) LBM_MUST_CHECK;
 
 /* Run a statement that returns no row, or the first column of its only row in *value (may be NULL). */
 enum lbm_err lbm_store_exec(sqlite3 *db, const char *sql, int64_t *value, const char *path,
@@ -138,10 +142,41 @@ enum lbm_err lbm_store_connect(struct lbm_store *store, int flags, int *version,
 /* Prepare all statements. Errors: LBM_E_CORRUPT the schema is not what its version says. */
 enum lbm_err lbm_store_prepare(struct lbm_store *store, struct lbm_diag *diag) LBM_MUST_CHECK;
 
+/* ---- files.c ------------------------------------------------------------------------------------- */
+
+/* The error of the last system call (errno) as ours; doing says what was being done. */
+enum lbm_err lbm_store_system_error(const char *path, struct lbm_diag *diag, const char *doing);
+
+/* Make an empty file that only its owner can read, if there is none; with O_EXCL in flags: there must be
+ * none. */
+enum lbm_err lbm_store_create_file(const char *path, int flags, struct lbm_diag *diag) LBM_MUST_CHECK;
+
 /* ---- store.c ------------------------------------------------------------------------------------ */
 
 /* A store that has nothing open; lbm_store_close frees it. NULL: no memory, diag says so. */
 struct lbm_store *lbm_store_alloc(const char *path, struct lbm_diag *diag);
+
+/* ---- boot.c ------------------------------------------------------------------------------------- */
+
+enum { ARCHIVES_MAX = 100 }; /* of one name: each try of a reset may leave one */
+
+/* Take what was asked for, and set the database aside if it counted in memory and the machine has started
+ * again since. Before the database is opened. Errors: LBM_E_UNSUPPORTED no boot id; LBM_E_EXISTS too many
+ * set aside; LBM_E_IO, LBM_E_NOMEM. */
+enum lbm_err lbm_store_check_boot(struct lbm_store *store, const struct lbm_store_how *how,
+                                  struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* From now on transactions wait for the disk or do not, as was asked for. The database is open, with
+ * synchronous = FULL. Errors: LBM_E_IO, LBM_E_NOMEM; those of the database. */
+enum lbm_err lbm_store_use_durability(struct lbm_store *store, struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* Before an open database is closed: what counted in memory goes to the disk, so that it counts there. */
+void lbm_store_end_boot(struct lbm_store *store);
+
+/* Find a name next to the database that nobody has: PATH and suffix, else with .1, .2, ... behind it.
+ * Out: *out, freed by the caller. Errors: LBM_E_EXISTS, LBM_E_NOMEM. */
+enum lbm_err lbm_store_unused_name(const struct lbm_store *store, const char *suffix, struct lbm_buf *out,
+                                   struct lbm_diag *diag) LBM_MUST_CHECK;
 
 /* ---- schema.c ----------------------------------------------------------------------------------- */
 

@@ -14,15 +14,6 @@
 #include "base/check.h"
 #include "store/internal.h"
 
-static enum lbm_err
-system_error(const char *path, struct lbm_diag *diag, const char *doing)
-{
-    int denied = errno == EACCES || errno == EPERM || errno == EROFS;
-    return lbm_diag_set(diag, denied ? LBM_E_DENIED : LBM_E_IO, path, 0, "%s: %s; %s", doing, strerror(errno),
-                        denied ? "give the daemon's user write access to the file and its directory"
-                               : "name a file in a directory that exists, on a disk that works");
-}
-
 /* Who holds the lock wrote its process id into it. */
 static enum lbm_err
 refuse_busy(const char *path, int lock, struct lbm_diag *diag)
@@ -47,7 +38,7 @@ open_own(const char *path, int *out, struct lbm_diag *diag)
         return lbm_diag_set(diag, LBM_E_DENIED, path, 0,
                             "is a symbolic link, which is not followed: remove it, or name the file itself");
     if (fd < 0)
-        return system_error(path, diag, "creating");
+        return lbm_store_system_error(path, diag, "creating");
     *out = fd;
     if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
         return lbm_diag_set(diag, LBM_E_DENIED, path, 0, "not an ordinary file; name a file");
@@ -90,26 +81,12 @@ take_lock(struct lbm_store *store, struct lbm_diag *diag)
                            "is to be the lock of the database, and holds something else: move it away");
     if (err == LBM_OK && flock(store->lock, LOCK_EX | LOCK_NB) != 0)
         err = errno == EWOULDBLOCK ? refuse_busy(store->path, store->lock, diag)
-                                   : system_error(path.at, diag, "locking");
+                                   : lbm_store_system_error(path.at, diag, "locking");
     else if (err == LBM_OK &&
              (ftruncate(store->lock, 0) != 0 || dprintf(store->lock, "%ld\n", (long)getpid()) < 0))
-        err = system_error(path.at, diag, "writing its lock");
+        err = lbm_store_system_error(path.at, diag, "writing its lock");
     lbm_buf_free(&path);
     return err;
-}
-
-/* The database is created here, for its user alone: SQLite would leave it to the umask. */
-enum lbm_err
-lbm_store_create_file(const char *path, int flags, struct lbm_diag *diag)
-{
-    int file = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags, 0600);
-    if (file < 0 && errno == ELOOP)
-        return lbm_diag_set(diag, LBM_E_DENIED, path, 0,
-                            "is a symbolic link, which is not followed: name the file itself");
-    if (file < 0)
-        return system_error(path, diag, "creating");
-    close(file);
-    return LBM_OK;
 }
 
 static enum lbm_err
@@ -154,7 +131,7 @@ remember_file(struct lbm_store *store, struct lbm_diag *diag)
 {
     struct stat status;
     if (lstat(store->path, &status) != 0)
-        return system_error(store->path, diag, "looking at it");
+        return lbm_store_system_error(store->path, diag, "looking at it");
     if (status.st_nlink != 1)
         return lbm_diag_set(diag, LBM_E_DENIED, store->path, 0,
                             "has other names, under which another daemon could use it: remove those");
@@ -186,12 +163,14 @@ lbm_store_in_place(const struct lbm_store *store, struct lbm_diag *diag)
 }
 
 static enum lbm_err
-open_steps(struct lbm_store *store, struct lbm_diag *diag)
+open_steps(struct lbm_store *store, const struct lbm_store_how *how, struct lbm_diag *diag)
 {
     int version = 0;
     enum lbm_err err = refuse_other_files(store->path, diag);
     if (err == LBM_OK)
         err = take_lock(store, diag);
+    if (err == LBM_OK)
+        err = lbm_store_check_boot(store, how, diag);
     if (err == LBM_OK)
         err = lbm_store_create_file(store->path, 0, diag);
     if (err == LBM_OK)
@@ -206,6 +185,8 @@ open_steps(struct lbm_store *store, struct lbm_diag *diag)
         err = use_wal(store, diag);
     if (err == LBM_OK)
         err = lbm_store_prepare(store, diag);
+    if (err == LBM_OK)
+        err = lbm_store_use_durability(store, diag);
     if (err != LBM_OK)
         return err;
     sqlite3_wal_hook(store->db, note_wal, store);
@@ -229,12 +210,13 @@ lbm_store_alloc(const char *path, struct lbm_diag *diag)
 }
 
 enum lbm_err
-lbm_store_open(const char *path, struct lbm_store **out, struct lbm_diag *diag)
+lbm_store_open(const char *path, const struct lbm_store_how *how, struct lbm_store **out,
+               struct lbm_diag *diag)
 {
     struct lbm_store *store = lbm_store_alloc(path, diag);
     if (store == NULL)
         return LBM_E_NOMEM;
-    enum lbm_err err = open_steps(store, diag);
+    enum lbm_err err = open_steps(store, how, diag);
     if (err != LBM_OK) {
         lbm_store_close(store);
         return err;
@@ -255,6 +237,8 @@ lbm_store_close(struct lbm_store *store)
      */
     if (store->failed || (store->inode != 0 && lbm_store_in_place(store, &diag) != LBM_OK))
         sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    else
+        lbm_store_end_boot(store);
     int result = sqlite3_close(store->db);
     LBM_ASSERT(result == SQLITE_OK);
     if (store->lock >= 0)
@@ -262,6 +246,7 @@ lbm_store_close(struct lbm_store *store)
     lbm_buf_free(&store->position);
     lbm_buf_free(&store->adjacency);
     lbm_buf_free(&store->news);
+    free(store->aside);
     free(store->path);
     free(store);
 }

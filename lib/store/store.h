@@ -17,14 +17,36 @@
 
 struct lbm_store;
 
+/* Where a transaction must be before it is reported durable: */
+enum lbm_durability {
+    LBM_DURABILITY_DISK,   /* on the disk, which outlives the machine */
+    LBM_DURABILITY_MEMORY, /* in the kernel's memory, which outlives the daemon alone */
+};
+
+/* How a database is opened. */
+struct lbm_store_how {
+    enum lbm_durability durability;
+    const char *boot_path; /* file whose first line changes when the machine starts; NULL: the kernel's */
+};
+
 /* Open the database at path, creating it if there is none, and bring its schema to this version.
+ * With LBM_DURABILITY_MEMORY the file path + "-boot" stands next to it until lbm_store_close has synced it.
+ * If that file is there and the machine has started again since, whatever how says, the database cannot be
+ * trusted: it is moved aside, lbm_store_set_aside says where to, and an empty one is opened.
+ * In:      how, borrowed; NULL: on the disk.
  * The lock is the file path + "-lock", held until lbm_store_close or the end of the process.
  * Out:     *out owned by the caller: lbm_store_close.
  * Errors:  LBM_E_BUSY another process has it; LBM_E_CORRUPT damaged or not a database of lbmapd;
- *          LBM_E_VERSION written by a newer lbmap; LBM_E_DENIED, LBM_E_IO, LBM_E_NOMEM. The file is kept as
+ *          LBM_E_VERSION written by a newer lbmap; LBM_E_UNSUPPORTED its file system, or no boot id;
+ *          LBM_E_EXISTS too many were moved aside; LBM_E_DENIED, LBM_E_IO, LBM_E_NOMEM. The file is kept as
  *          it is in every case. Links are not followed.
  * Cost:    O(size): every page is checked (PRAGMA quick_check). */
-enum lbm_err lbm_store_open(const char *path, struct lbm_store **out, struct lbm_diag *diag) LBM_MUST_CHECK;
+enum lbm_err lbm_store_open(const char *path, const struct lbm_store_how *how, struct lbm_store **out,
+                            struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* Returns where the database was moved to when it was opened, since the machine had started again; NULL: it
+ * was not. Valid until lbm_store_close. */
+const char *lbm_store_set_aside(const struct lbm_store *store);
 
 /* Is the database still the file at its path, and its lock there? Any thread may ask while the store is open.
  * Errors:  LBM_E_IO it was removed, moved or replaced: what is stored would be lost. The caller exits. */
@@ -51,7 +73,8 @@ enum lbm_err lbm_store_apply(struct lbm_store *store, const struct lbm_persist *
 enum lbm_err lbm_store_read_blob(struct lbm_store *store, const struct lbm_blob_name *name, uint32_t piece,
                                  uint8_t **bytes, size_t *len, struct lbm_diag *diag) LBM_MUST_CHECK;
 
-/* Close, folding the write-ahead log into the file unless a write has failed, and release the lock. NULL is
+/* Close, folding the write-ahead log into the file unless a write has failed, and release the lock. All of it
+ * is on the disk then, also with LBM_DURABILITY_MEMORY, unless that fails: then it stays marked. NULL is
  * allowed. */
 void lbm_store_close(struct lbm_store *store);
 

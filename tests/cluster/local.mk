@@ -8,7 +8,8 @@ cluster_scripts = tests/cluster/adapt.sh tests/cluster/amr.sh tests/cluster/api.
 	tests/cluster/authority.sh tests/cluster/backup.sh tests/cluster/bindings.sh tests/cluster/blob_files.sh \
 	tests/cluster/broad.sh tests/cluster/chaos.sh \
 	tests/cluster/cluster.sh tests/cluster/copies.sh tests/cluster/crash.sh tests/cluster/crowd.sh \
-	tests/cluster/daemon.sh tests/cluster/diffuse.sh tests/cluster/disk.sh tests/cluster/enroll.sh \
+	tests/cluster/daemon.sh tests/cluster/diffuse.sh tests/cluster/disk.sh tests/cluster/durability.sh \
+	tests/cluster/enroll.sh \
 	tests/cluster/ensemble.sh tests/cluster/etcd.sh tests/cluster/explain.sh tests/cluster/heat.sh \
 	tests/cluster/kth.sh tests/cluster/leader.sh tests/cluster/leaver.sh tests/cluster/links.sh \
 	tests/cluster/load.sh tests/cluster/maintain.sh tests/cluster/members.sh tests/cluster/mpirun.sh \

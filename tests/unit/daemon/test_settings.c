@@ -65,7 +65,8 @@ a_full_file_is_read(void **state)
                "data = \"db/lbmap.db\"; control = \"/run/c.sock\"; pid_file = \"x.pid\";\n"
                "address = \"ws5.example:7411\"; identity = \"mine\";\n"
                "dimensions = 3; log = \"debug\"; admins = [ 0L, 4294967294L ];\n"
-               "groups = { read = \"0\"; admin = \"root\"; }; operators = [ 7, 0 ];\n");
+               "groups = { read = \"0\"; admin = \"root\"; }; operators = [ 7, 0 ];\n"
+               "durability = \"memory\";\n");
     assert_int_equal(lbm_settings_read(path, &s, &diag), LBM_OK);
     assert_string_equal(s.cluster, "demo");
     assert_string_equal(s.host.name, "h5");
@@ -88,6 +89,7 @@ a_full_file_is_read(void **state)
     snprintf(expected, sizeof expected, "%s/mine", directory);
     assert_string_equal(s.identity, expected);
     assert_int_equal(s.dimensions, 3);
+    assert_int_equal(s.durability, LBM_DURABILITY_MEMORY);
     assert_int_equal(s.log, LBM_NOTE_DEBUG);
     assert_int_equal(s.rights.admins.n, 2);
     assert_int_equal(s.rights.admins.at[1], 4294967294u);
@@ -113,6 +115,7 @@ absent_settings_have_their_defaults(void **state)
     assert_string_equal(s.data, LBM_LOCALSTATEDIR "/lib/lbmap/lbmap.db");
     assert_string_equal(s.control, LBM_RUNSTATEDIR "/lbmap/lbmapd.sock");
     assert_int_equal(s.dimensions, 2);
+    assert_int_equal(s.durability, LBM_DURABILITY_DISK);
     assert_int_equal(s.log, LBM_NOTE_INFO);
     assert_int_equal(s.rights.admins.n, 0);
     assert_string_equal(s.pid_file, "");
@@ -192,6 +195,8 @@ static const struct {
     {CLUSTER HOST LISTEN "operators = 0;", LBM_E_SYNTAX, 4, "an array of host ids"},
     {CLUSTER HOST LISTEN "operators = [ 8192 ];", LBM_E_RANGE, 4, "operators is 8192"},
     {CLUSTER HOST LISTEN "operators = [ \"h0\" ];", LBM_E_SYNTAX, 4, "an array of host ids"},
+    {CLUSTER HOST LISTEN "durability = \"tape\";", LBM_E_RANGE, 4, "must be \"disk\" or \"memory\""},
+    {CLUSTER HOST LISTEN "durability = true;", LBM_E_SYNTAX, 4, "durability must be"},
     {CLUSTER HOST LISTEN "groups = { read = 0; };", LBM_E_SYNTAX, 4, "groups.read must be the name"},
     {CLUSTER HOST LISTEN "groups = { submit = \"\"; };", LBM_E_SYNTAX, 4, "groups.submit"},
     {CLUSTER HOST LISTEN "groups = { admin = \"4294967295\"; };", LBM_E_RANGE, 4, "no group id"},

@@ -37,7 +37,7 @@ set_up(void **state)
     if (mkdtemp(f->directory) == NULL)
         return -1;
     snprintf(f->path, sizeof f->path, "%s/db", f->directory);
-    if (lbm_store_open(f->path, &store, NULL) != LBM_OK ||
+    if (lbm_store_open(f->path, NULL, &store, NULL) != LBM_OK ||
         lbm_store_worker_start(store, &f->worker, NULL) != LBM_OK)
         return -1;
     return 0;
@@ -86,7 +86,7 @@ entries_stored(const struct fixture *f)
 {
     struct lbm_store *store;
     struct lbm_recovered *recovered;
-    assert_int_equal(lbm_store_open(f->path, &store, NULL), LBM_OK);
+    assert_int_equal(lbm_store_open(f->path, NULL, &store, NULL), LBM_OK);
     assert_int_equal(lbm_store_load(store, &recovered, NULL), LBM_OK);
     size_t n = recovered->log.n;
     lbm_recovered_free(recovered);

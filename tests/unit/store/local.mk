@@ -1,6 +1,6 @@
 # tests/unit/store
 unit_store_tests = tests/unit/store/test_store tests/unit/store/test_store_crash \
-	tests/unit/store/test_store_damage tests/unit/store/test_store_power
+	tests/unit/store/test_store_boot tests/unit/store/test_store_damage tests/unit/store/test_store_power
 check_PROGRAMS += $(unit_store_tests)
 TESTS += $(unit_store_tests)
 check_PROGRAMS += tests/unit/store/store_writer
@@ -13,6 +13,10 @@ store_test_sources = tests/unit/store/store_fixture.c tests/unit/store/store_mod
 tests_unit_store_test_store_SOURCES = tests/unit/store/test_store.c $(store_test_sources)
 tests_unit_store_test_store_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_store_test_store_LDADD = $(store_test_libs)
+tests_unit_store_test_store_boot_SOURCES = tests/unit/store/test_store_boot.c tests/unit/store/power_vfs.c \
+	tests/unit/store/power_vfs.h $(store_test_sources)
+tests_unit_store_test_store_boot_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_store_test_store_boot_LDADD = $(store_test_libs)
 tests_unit_store_test_store_crash_SOURCES = tests/unit/store/test_store_crash.c $(store_test_sources)
 tests_unit_store_test_store_crash_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_store_test_store_crash_LDADD = $(store_test_libs)

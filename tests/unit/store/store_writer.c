@@ -112,7 +112,7 @@ main(int argc, char **argv)
     struct lbm_store *store = NULL;
     struct lbm_diag diag = {0};
     int status;
-    enum lbm_err err = lbm_store_open(argv[checking ? 2 : 1], &store, &diag);
+    enum lbm_err err = lbm_store_open(argv[checking ? 2 : 1], NULL, &store, &diag);
     if (err != LBM_OK)
         return fail(err, &diag);
     if (checking) {

@@ -39,7 +39,7 @@ static struct lbm_store *
 open_store(void)
 {
     struct lbm_store *store = NULL;
-    enum lbm_err err = lbm_store_open(model_path(directory, "db"), &store, &diag);
+    enum lbm_err err = lbm_store_open(model_path(directory, "db"), NULL, &store, &diag);
     if (err != LBM_OK)
         fail_msg("%s: %s", lbm_err_name(err), diag.text);
     return store;
@@ -369,7 +369,7 @@ second_daemon_is_refused_until_the_first_ends(void **state)
 {
     (void)state;
     struct lbm_store *store = open_store(), *second = NULL;
-    assert_int_equal(lbm_store_open(model_path(directory, "db"), &second, &diag), LBM_E_BUSY);
+    assert_int_equal(lbm_store_open(model_path(directory, "db"), NULL, &second, &diag), LBM_E_BUSY);
     assert_null(second);
     char owner[32];
     snprintf(owner, sizeof owner, "process %ld", (long)getpid());
@@ -377,7 +377,7 @@ second_daemon_is_refused_until_the_first_ends(void **state)
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0)
-        _exit(lbm_store_open(model_path(directory, "db"), &second, &diag) == LBM_E_BUSY ? 0 : 1);
+        _exit(lbm_store_open(model_path(directory, "db"), NULL, &second, &diag) == LBM_E_BUSY ? 0 : 1);
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
@@ -487,7 +487,7 @@ static void
 assert_not_opened(const char *why)
 {
     struct lbm_store *store = NULL;
-    assert_int_equal(lbm_store_open(model_path(directory, "db"), &store, &diag), LBM_E_DENIED);
+    assert_int_equal(lbm_store_open(model_path(directory, "db"), NULL, &store, &diag), LBM_E_DENIED);
     if (strstr(diag.text, why) == NULL)
         fail_msg("%s: %s, not: %s", diag.where, diag.text, why);
 }

@@ -45,7 +45,7 @@ static enum lbm_err
 open_and_load(struct lbm_recovered **out)
 {
     struct lbm_store *store = NULL;
-    enum lbm_err err = lbm_store_open(database(), &store, &diag);
+    enum lbm_err err = lbm_store_open(database(), NULL, &store, &diag);
     if (err == LBM_OK)
         err = lbm_store_load(store, out, &diag);
     lbm_store_close(store);
@@ -90,7 +90,7 @@ static _Noreturn void
 store_until_killed(uint64_t first, int report)
 {
     struct lbm_store *store = NULL;
-    if (lbm_store_open(database(), &store, &diag) != LBM_OK)
+    if (lbm_store_open(database(), NULL, &store, &diag) != LBM_OK)
         _exit(1);
     for (uint64_t id = first;; id++)
         if (model_store(store, numbered(id), &diag) != LBM_OK || write(report, &id, sizeof id) != sizeof id)
@@ -212,7 +212,7 @@ store_until_failure(uint64_t first)
 {
     struct lbm_store *store = NULL;
     uint64_t id = first;
-    enum lbm_err err = lbm_store_open(database(), &store, &diag);
+    enum lbm_err err = lbm_store_open(database(), NULL, &store, &diag);
     while (err == LBM_OK)
         err = model_store(store, numbered(id++), &diag);
     assert_int_equal(err, LBM_E_IO);
@@ -246,7 +246,7 @@ every_commit_reaches_the_disk(void **state)
     (void)state;
     install_faults(1 << 30); /* none: only the syncs are counted */
     struct lbm_store *store = NULL;
-    assert_int_equal(lbm_store_open(database(), &store, &diag), LBM_OK);
+    assert_int_equal(lbm_store_open(database(), NULL, &store, &diag), LBM_OK);
     for (uint64_t id = 1; id <= 10; id++) {
         int before = fault.syncs;
         assert_int_equal(model_store(store, numbered(id), &diag), LBM_OK);

@@ -78,7 +78,7 @@ make_database(void)
     const struct lbm_graph guest = {.n = 2, .offset = (uint64_t[]){0, 1, 2}, .target = (uint32_t[]){1, 0}};
     struct lbm_recovered *expected = model_new();
     struct lbm_store *store = NULL;
-    assert_int_equal(lbm_store_open(database(), &store, &diag), LBM_OK);
+    assert_int_equal(lbm_store_open(database(), NULL, &store, &diag), LBM_OK);
     for (uint64_t id = 1; id <= 100; id++) {
         struct lbm_persist *persist = model_random(&rng, id, expected, &guest);
         enum lbm_err want = model_apply(&expected, persist);
@@ -99,7 +99,7 @@ static enum lbm_err
 open_and_load(struct lbm_recovered **out)
 {
     struct lbm_store *store = NULL;
-    enum lbm_err err = lbm_store_open(database(), &store, &diag);
+    enum lbm_err err = lbm_store_open(database(), NULL, &store, &diag);
     if (err == LBM_OK)
         err = lbm_store_load(store, out, &diag);
     lbm_store_close(store);
@@ -196,7 +196,7 @@ assert_kept(enum lbm_err err)
 {
     struct bytes before = read_file(database());
     struct lbm_store *store = NULL;
-    assert_int_equal(lbm_store_open(database(), &store, &diag), err);
+    assert_int_equal(lbm_store_open(database(), NULL, &store, &diag), err);
     assert_null(store);
     assert_string_equal(diag.where, database());
     assert_non_null(strstr(diag.text, "kept as it is"));
@@ -265,16 +265,16 @@ missing_or_wrong_kinds_of_files_are_named(void **state)
 {
     (void)state;
     struct lbm_store *store = NULL;
-    assert_int_equal(lbm_store_open(directory, &store, &diag), LBM_E_IO);
+    assert_int_equal(lbm_store_open(directory, NULL, &store, &diag), LBM_E_IO);
     assert_non_null(strstr(diag.text, "directory"));
     char inside[256];
     snprintf(inside, sizeof inside, "%s/none/db", directory);
-    assert_int_equal(lbm_store_open(inside, &store, &diag), LBM_E_IO);
+    assert_int_equal(lbm_store_open(inside, NULL, &store, &diag), LBM_E_IO);
     assert_non_null(strstr(diag.text, "No such file"));
     assert_int_equal(lbm_store_check(inside, &diag), LBM_E_NOTFOUND);
     write_file(database(), "", 0);
     assert_int_equal(lbm_store_check(database(), &diag), LBM_E_VERSION);
-    assert_int_equal(lbm_store_open(database(), &store, &diag), LBM_OK); /* an empty file is a new database */
+    assert_int_equal(lbm_store_open(database(), NULL, &store, &diag), LBM_OK); /* an empty file is a new database */
     lbm_store_close(store);
 }
 
@@ -290,7 +290,7 @@ directory_without_write_access_is_denied(void **state)
         if (geteuid() == 0 && setuid(65534) != 0)
             _exit(2);
         struct lbm_store *store = NULL;
-        enum lbm_err err = lbm_store_open(database(), &store, &diag);
+        enum lbm_err err = lbm_store_open(database(), NULL, &store, &diag);
         _exit(err == LBM_E_DENIED && strstr(diag.text, "write access") != NULL ? 0 : 1);
     }
     int status;

@@ -171,7 +171,7 @@ static struct lbm_store *
 open_store(void)
 {
     struct lbm_store *store = NULL;
-    enum lbm_err err = lbm_store_open(model_path(directory, "db"), &store, &diag);
+    enum lbm_err err = lbm_store_open(model_path(directory, "db"), NULL, &store, &diag);
     if (err != LBM_OK)
         fail_msg("%s: %s", lbm_err_name(err), diag.text);
     return store;
@@ -308,7 +308,7 @@ run_until_failure(enum lbm_err *err)
 {
     struct lbm_store *store = NULL;
     size_t durable = 0;
-    *err = lbm_store_open(model_path(directory, "db"), &store, &diag);
+    *err = lbm_store_open(model_path(directory, "db"), NULL, &store, &diag);
     while (*err == LBM_OK && durable < SHORT) {
         *err = model_store(store, scripted(durable + 1), &diag);
         durable += *err == LBM_OK;
