@@ -7,7 +7,7 @@ sim_libsim_a_SOURCES = sim/check/check.h sim/check/check_ends.c sim/check/check_
 	sim/model/applications.c sim/model/clients.c sim/model/clock.c sim/model/clock.h sim/model/cluster.c \
 	sim/model/cluster.h sim/model/disk.c sim/model/disk.h sim/model/disk_image.c sim/model/ensemble.c \
 	sim/model/forge.c \
-	sim/model/hash.h sim/model/interceptors.c sim/model/lie.c sim/model/internal.h sim/model/log.c \
+	sim/model/hash.h sim/model/interceptors.c sim/model/lie.c sim/model/lie_log.c sim/model/internal.h sim/model/log.c \
 	sim/model/machine.c \
 	sim/model/network.c sim/model/payloads.c sim/model/positions.c sim/model/positions.h sim/model/queue.c \
 	sim/model/refine.c sim/model/rest.c \

@@ -37,8 +37,9 @@ node_migration = lib/node/migration/completion.c lib/node/migration/due.c lib/no
 	lib/node/migration/migration.h lib/node/migration/move_names.c lib/node/migration/offer_check.c \
 	lib/node/migration/offer_take.c lib/node/migration/pinned.c \
 	lib/node/migration/queue.c lib/node/migration/scheduler.c lib/node/migration/throttle.c
-node_log = lib/node/log/confirm.c lib/node/log/control_log.c lib/node/log/deferred.c lib/node/log/diverged.c \
-	lib/node/log/ensemble.c lib/node/log/engine.c lib/node/log/external.c lib/node/log/forced.c \
+node_log = lib/node/log/alone.c lib/node/log/confirm.c lib/node/log/control_log.c \
+	lib/node/log/deferred.c lib/node/log/diverged.c \
+	lib/node/log/ensemble.c lib/node/log/engine.c lib/node/log/external.c lib/node/log/forced.c lib/node/log/heard.c \
 	lib/node/log/internal.h lib/node/log/local.c lib/node/log/log.h lib/node/log/log_copy.c \
 	lib/node/log/log_requests.c lib/node/log/log_snapshot.c lib/node/log/promote.c lib/node/log/proposals.c \
 	lib/node/log/propose_right.c lib/node/log/terms.c

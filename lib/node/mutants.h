@@ -80,7 +80,8 @@
     X(RESERVE_AFTER_TAKE_OVER, 40, "the other backup takes over after the first one has")                    \
     X(RESERVE_WITHOUT_INSYNC, 41, "the other backup is a reserve though it is not in sync")                  \
     X(REPLICA_WITHOUT_BLOB, 0, "a backup acknowledges a record whose large payload it has not got")          \
-    X(TAKE_WITHOUT_BLOB, 0, "an offered vertex is taken without its large payload")
+    X(TAKE_WITHOUT_BLOB, 0, "an offered vertex is taken without its large payload")                          \
+    X(ONE_SAYS_IT, 0, "an entry of the log counts that one host alone has")
 
 enum lbm_bug {
 #define LBM_BUG_ENUM(id, model, text) LBM_BUG_##id,

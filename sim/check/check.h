@@ -102,6 +102,8 @@ struct check {
     char text[320];
 };
 
+enum { FORGED_INCARNATION = 1000000 }; /* and above: of a host that left, as an entry says that is forged */
+
 /* The first violation stays. */
 void check_violated(struct check *check, const char *invariant, const char *fmt, ...) LBM_PRINTF(3, 4);
 

@@ -309,6 +309,8 @@ read_entry(struct check *check, const struct lbm_persist_op *op)
         if ((guest = check_guest(check, command->job_delete->job)) != NULL)
             guest->deleted = 1;
     }
+    if (command->what_case == LBM__COMMAND__WHAT_LEAVE && command->leave->incarnation >= FORGED_INCARNATION)
+        check_violated(check, "I5", "entry %" PRIu64 " of the control log is forged", op->as.log.index);
     check->external = check->view.external;
     lbm__command__free_unpacked(command, NULL);
 }

@@ -214,8 +214,14 @@ int
 fault_lie(struct run *s, const struct fault *f)
 {
     uint32_t host = host_of(s, f->a), kind = 1 + f->c % (CLUSTER_LIES - 1);
-    if (kind == CLUSTER_LIE_HISTORY && host != s->h.n - 1)
-        return 0; /* always the same one: what a second one says, too, is believed */
+    if (kind == CLUSTER_LIE_HISTORY &&
+        host != s->h.n - 1) { /* else what a second one says, too, is believed */
+        kind = f->b % 2 == 0 ? CLUSTER_LIE_ENTRY : CLUSTER_LIE_SILENCE;
+        uint32_t at = host_of(s, host + 1 + f->b / 2 % (s->h.n - 1)); /* who takes the log over asks for it */
+        if (cluster_is_up(s->cluster, at) && !cluster_is_stopped(s->cluster, at) &&
+            !cluster_log_is_external(s->cluster))
+            run_promote(s, at, 0);
+    }
     cluster_lie(s->cluster, host, (enum cluster_lie)kind);
     return 1;
 }

@@ -253,6 +253,7 @@ cluster_free(struct cluster *c)
         lbm_vec_free(&m->replies);
         lbm_vec_free(&m->waiting);
         lbm_vec_free(&m->held);
+        free(m->forged.at);
         disk_free(&c->disk[p]);
         disk_free(&c->image[p]);
         free(m->channel_us);

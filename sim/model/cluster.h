@@ -214,11 +214,15 @@ enum cluster_lie {
     CLUSTER_LIE_VIEW,    /* it has entries of the control log that do not exist */
     CLUSTER_LIE_SUMS,    /* its vertices lie elsewhere, and sums are another */
     CLUSTER_LIE_HISTORY, /* the same as VIEW, and what others have of it is not the log */
-    CLUSTER_LIES
+    CLUSTER_LIES,
+    CLUSTER_LIE_ENTRY = CLUSTER_LIES, /* it has an entry of the log that nobody has ordered */
+    CLUSTER_LIE_SILENCE               /* the same as VIEW, and it sends no entries */
 };
 
 /* From now on what arrives of that host is such a lie (lie.c); CLUSTER_LIE_NONE: no more. */
 void cluster_lie(struct cluster *cluster, uint32_t host, enum cluster_lie lie);
+/* The same as CLUSTER_LIE_ENTRY with that entry. Copies it. */
+void cluster_lie_entry(struct cluster *cluster, uint32_t host, const Lbm__Command *command);
 /* The next ping from one host to another is replaced by a number out of reach, or by an offer of what a third
  * one owns, drawn by `what` (forge.c). */
 void cluster_forge(struct cluster *cluster, uint32_t from, uint32_t to, uint32_t what);

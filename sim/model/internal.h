@@ -99,6 +99,8 @@ struct machine {
     int tends, looks;             /* it keeps the list; a look is on its way */
     struct cluster_meter meter;
     enum cluster_lie lie;
+    int was_far;             /* it has lied about its place: for a while others take it for slow */
+    struct lbm_bytes forged; /* entry of the log that it says it has; NULL: none was given */
 };
 
 /* Of a large payload, which the simulated hosts keep in pieces. */
@@ -164,12 +166,17 @@ struct words {
     Lbm__Peer *message; /* borrowed; NULL: nothing */
 };
 
-/* What a lie has put into a ping (lie.c). */
+/* What a lie has put into a message (lie.c, lie_log.c). */
 struct lie_words {
     Lbm__Ping *ping;   /* NULL: nothing */
     uint32_t *suspect; /* as it was sent */
     size_t n;
     uint32_t all[64];
+    Lbm__LogEntries *entries; /* NULL: nothing */
+    ProtobufCBinaryData *command;
+    Lbm__LogSnapshot *snapshot; /* NULL: nothing */
+    ProtobufCBinaryData data;
+    int is_kept; /* nothing is said at all */
 };
 
 /* The next ping from one host to another says something else (forge.c). */
@@ -286,6 +293,15 @@ void happen_disconnected(struct cluster *c, const struct happen *happen);
 /* A message that has arrived of a host that lies; lie_ends gives it back as it was allocated. */
 void lie_begins(struct cluster *c, uint32_t to, uint32_t from, Lbm__Peer *message, struct lie_words *words);
 void lie_ends(struct lie_words *words);
+
+/* ---- lie_log.c ----------------------------------------------------------------------------------------- */
+
+/* Nonzero if that receiver takes that host's word alone of what is in the control log. */
+int lie_is_believed(const struct cluster *c, uint32_t to, uint32_t from);
+void lie_about_entries(struct cluster *c, uint32_t from, Lbm__Peer *message, struct lie_words *words);
+void lie_in_silence(struct cluster *c, uint32_t to, uint32_t from, Lbm__Peer *message,
+                    struct lie_words *words);
+void lie_log_ends(struct lie_words *words);
 
 /* ---- summaries.c --------------------------------------------------------------------------------------- */
 

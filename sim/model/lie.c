@@ -15,6 +15,7 @@ void
 cluster_lie(struct cluster *c, uint32_t host, enum cluster_lie lie)
 {
     c->machine[host].lie = lie;
+    c->machine[host].was_far |= lie == CLUSTER_LIE_PLACE;
     trace(c, host, lie != CLUSTER_LIE_NONE ? "lies from now on" : "lies no more");
 }
 
@@ -91,10 +92,17 @@ lie_begins(struct cluster *c, uint32_t to, uint32_t from, Lbm__Peer *message, st
     enum cluster_lie lie = c->machine[from].lie;
     Lbm__Ping *ping = message->body_case == LBM__PEER__BODY_PING ? message->ping : NULL;
     words->ping = NULL;
+    words->entries = NULL;
+    words->snapshot = NULL;
+    words->is_kept = 0;
     if (lie == CLUSTER_LIE_VIEW || lie == CLUSTER_LIE_HISTORY)
         message->view += VIEWS;
     if (lie == CLUSTER_LIE_HISTORY)
         lie_about_history(c, to, from, message);
+    if (lie == CLUSTER_LIE_ENTRY && !lie_is_believed(c, to, from))
+        lie_about_entries(c, from, message, words);
+    if (lie == CLUSTER_LIE_SILENCE && !lie_is_believed(c, to, from))
+        lie_in_silence(c, to, from, message, words);
     if (lie == CLUSTER_LIE_SUMS)
         lie_about_sums(message);
     if (ping == NULL)
@@ -114,6 +122,7 @@ lie_begins(struct cluster *c, uint32_t to, uint32_t from, Lbm__Peer *message, st
 void
 lie_ends(struct lie_words *words)
 {
+    lie_log_ends(words);
     if (words->ping == NULL)
         return;
     words->ping->n_suspect = words->n;

@@ -97,7 +97,8 @@ happen_message(struct cluster *c, struct happen *happen)
     struct lbm_event event = {.kind = LBM_EVENT_MESSAGE};
     event.as.received.message = message;
     event.as.received.bytes = happen->len;
-    step(c, happen->host, &event);
+    if (!words.is_kept)
+        step(c, happen->host, &event);
     lie_ends(&words);
     if (message->body_case < sizeof triggers / sizeof *triggers &&
         triggers[message->body_case] != TRIGGER_NONE)

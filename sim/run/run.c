@@ -372,6 +372,7 @@ run_come_to_rest(struct run *s)
     char text[RUN_TEXT_MAX];
     const char *why;
     all_is_well_again(s);
+    s->over_us = cluster_now(s->cluster);
     cluster_run(s->cluster, 1000000, NULL, NULL);
     if (!cluster_run(s->cluster, WORK_US, all_work, s) && is_well(s)) {
         snprintf(text, sizeof text, "%" PRIu32 " vertices are worked on by nobody 30 s after the faults",

@@ -50,13 +50,14 @@ struct run {
     int64_t no_fault_until_us; /* no fault begins before: a loss has yet to be seen by all */
     int has_etcd;              /* every host can run a member of an ensemble */
     int headless;              /* who ordered the control log is dead, or a promise is waited for of who is */
-    int64_t over_us, looked_us;      /* when faults were over; when programs were last looked at */
-    int64_t asked_us;                /* when a host was told to order it for no such reason; 0: never */
-    int64_t passed_over_us;          /* when an operator last looked whether a leader waits for the dead */
-    int64_t promoted_us;             /* when an operator last tried to */
-    int64_t taken_us;                /* when an operator last had a host take the log from a lost ensemble */
-    uint32_t taker;                  /* that host; LBM_NONE: none */
-    uint32_t promoted;               /* and with whom; LBM_NONE: nobody */
+    int64_t over_us, looked_us; /* when faults were over; when programs were last looked at */
+    int64_t asked_us;           /* when a host was told to order it for no such reason; 0: never */
+    int64_t believed_us;        /* when an operator last looked whether one waits for entries of another */
+    int64_t passed_over_us;     /* when an operator last looked whether a leader waits for the dead */
+    int64_t promoted_us;        /* when an operator last tried to */
+    int64_t taken_us;           /* when an operator last had a host take the log from a lost ensemble */
+    uint32_t taker;             /* that host; LBM_NONE: none */
+    uint32_t promoted;          /* and with whom; LBM_NONE: nobody */
     uint32_t victim, victims_backup; /* of a directed run */
     uint32_t other;                  /* somebody else; the same in all steps of a directed scenario */
     const struct directed_scenario *directed_scenario; /* its steps; NULL: none */

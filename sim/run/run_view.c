@@ -8,6 +8,7 @@ enum {
     AFTER_LOSS_US = 5000000, /* between two losses of a disk, at least */
     RENEWAL_US = 8000000,    /* until a loss is in the log, or replicas are renewed */
     PROMOTE_AGAIN_US = 4000000,
+    ALONE_US = 15000000,    /* longer than a leader waits for one that does not answer */
     SUSPECTED_US = 3000000, /* a host that is down for so long may be evicted, also if it is back */
     BACK_US = 5000000,      /* since less than that */
 };
@@ -307,6 +308,40 @@ pass_over_the_dead(struct run *s)
             (void)ask_promote(s, p, 0, 1);
 }
 
+/* The only host that this one waits for; LBM_NONE: there is none, or there are several. */
+static uint32_t
+awaits_alone(struct run *s, uint32_t host)
+{
+    Lbm__Empty empty = LBM__EMPTY__INIT;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_STATUS;
+    request.status = &empty;
+    cluster_request(s->cluster, host, 0, &request);
+    const Lbm__Response *response = cluster_reply(s->cluster, host, 0);
+    return response != NULL && response->code == LBM_OK && response->status->n_awaited == 1
+               ? response->status->awaited[0]
+               : LBM_NONE;
+}
+
+/* Once faults are over a host that is to lead waits still for another one, which can be asked: that one alone
+ * has entries. Nobody lies any more, so an operator has that one order the log. */
+static void
+believe_who_has_more(struct run *s)
+{
+    if (s->over_us == 0 || cluster_log_is_external(s->cluster) ||
+        cluster_now(s->cluster) < s->over_us + ALONE_US ||
+        cluster_now(s->cluster) < s->believed_us + ALONE_US)
+        return;
+    s->believed_us = cluster_now(s->cluster);
+    for (uint32_t p = 0; p < s->h.n; p++) {
+        uint32_t host = can_be_asked(s, p) ? awaits_alone(s, p) : LBM_NONE;
+        if (host == LBM_NONE || !can_be_asked(s, host))
+            continue;
+        run_promote(s, host, 1);
+        return;
+    }
+}
+
 /* Whom an operator would ask next: an active host behind that one in turn; LBM_NONE: there is none. */
 static uint32_t
 next_taker(struct run *s, uint32_t before)
@@ -349,6 +384,7 @@ run_find_head(struct run *s)
 {
     uint32_t at = LBM_NONE;
     pass_over_the_dead(s);
+    believe_who_has_more(s);
     leave_lost_ensemble(s);
     s->headless &= !cluster_log_is_external(s->cluster); /* it has moved since */
     if (!s->headless || run_may_be_promoting(s) ||

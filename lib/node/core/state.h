@@ -241,6 +241,14 @@ struct log_wait {
     uint64_t persist;
 };
 
+/* An entry of the control log, or a view after it, as one host has it, which is not believed alone. */
+struct log_word {
+    uint64_t index;
+    uint32_t host;
+    int is_view;
+    uint8_t digest[LBM_SHA256_BYTES]; /* of its bytes */
+};
+
 /* An operator gives this host the order of the control log. */
 struct promotion {
     enum promotion_round {
@@ -258,6 +266,9 @@ struct promotion {
     uint64_t term; /* the one to lead */
     uint64_t last; /* of the longest copy */
     uint32_t longest;
+    uint32_t n_longer; /* hosts that say in this round that they have more than this one */
+    int is_said;       /* the longest copy has answered in this round that it is that long, */
+    int is_heard;      /* and has sent something of it */
     int64_t deadline_us;
     int doubts_disk;           /* confirming: the disk may be an older copy, or empty: so all must answer */
     int64_t since_us;          /* confirming: since then */
@@ -561,6 +572,7 @@ struct lbm_node {
     uint64_t incoming_id;
     LBM_VEC(uint8_t) incoming_snapshot; /* of a snapshot that is coming in */
     uint64_t incoming_snapshot_index;   /* of that snapshot */
+    uint32_t incoming_snapshot_from;    /* the host that sends it */
     LBM_VEC(uint64_t) chains; /* engine local: of each entry of the copy, the hash of all up to it */
     uint64_t base_chain;      /* of the entries up to log_base */
     uint64_t term;            /* engine local: leader and leader_host are those of this term */
@@ -574,6 +586,11 @@ struct lbm_node {
     uint64_t log_known;           /* engine local, the leader: that many entries there are somewhere, */
     uint32_t log_known_by;        /* as that host says */
     LBM_VEC(uint32_t) log_untrue; /* hosts that did not have the entries that they said they have */
+    LBM_VEC(struct log_word)
+    log_words;            /* entries behind the copy that wait for a second host that has them */
+    uint32_t followed;    /* engine local: who led before nobody did; LBM_NONE */
+    uint32_t silent_host; /* it said that it has more, and in that many rounds has sent nothing of it */
+    uint32_t silent_rounds;
     struct {
         uint32_t host[LBM_OPERATORS_MAX];
         size_t n;

@@ -64,7 +64,7 @@ lbm_node_new(const struct lbm_node_config *config, struct lbm_node **out, struct
     node->leader = is_local && config->leader;
     node->may_found = !is_local && config->leader;
     node->leader_host = is_local && !config->leader ? config->contacts[0].host : config->host;
-    node->fetch_host = node->doubted_by = LBM_NONE;
+    node->fetch_host = node->doubted_by = node->followed = node->silent_host = LBM_NONE;
     node->join_host = node->leader_host;
     node->log_compact_min = config->log_compact_min;
     node->large_members = config->large_members;
@@ -134,6 +134,7 @@ lbm_node_free(struct lbm_node *node)
     lbm_vec_free(&node->log);
     lbm_vec_free(&node->log_waits);
     lbm_vec_free(&node->log_untrue);
+    lbm_vec_free(&node->log_words);
     for (size_t i = 0; i < node->appends.n; i++)
         free(node->appends.at[i].command);
     lbm_vec_free(&node->appends);

@@ -20,7 +20,10 @@
 #include "node/log/internal.h"
 #include "node/log/log.h"
 
-enum { TELL_US = 60000000 }; /* between notes that the leader waits */
+enum {
+    TELL_US = 60000000, /* between notes that the leader waits */
+    SILENT_ROUNDS = 3   /* of PROMOTE_US each, in which who has more is asked every FETCH_RETRY_US */
+};
 
 static void
 begin(struct lbm_node *node)
@@ -30,7 +33,7 @@ begin(struct lbm_node *node)
     p->term = node->term;
     p->last = lbm_log_last(node);
     p->longest = LBM_NONE;
-    p->n_answers = p->n_behind = 0;
+    p->n_answers = p->n_behind = p->n_longer = 0;
     lbm_log_promote_begin_round(node, PROMOTION_CONFIRM);
     if (p->awaited.n == 0)
         p->deadline_us = node->now_us + (p->doubts_disk ? LEAD_ALONE_US : 0);
@@ -38,12 +41,21 @@ begin(struct lbm_node *node)
 
 /* The longest copy that is told of is remembered, also when its host is not heard any more. */
 static void
-known(struct lbm_node *node)
+known(struct lbm_node *node, uint64_t last, uint32_t host)
 {
-    if (node->promotion.last <= node->log_known)
+    if (last <= node->log_known)
         return;
-    node->log_known = node->promotion.last;
-    node->log_known_by = node->promotion.longest;
+    node->log_known = last;
+    node->log_known_by = host;
+}
+
+static size_t
+find_awaited(const struct promotion *p, uint32_t host)
+{
+    size_t at = 0;
+    while (at < p->awaited.n && p->awaited.at[at] != host)
+        at++;
+    return at;
 }
 
 /* Nonzero if this host's log is lost: it has contacts, so there is a cluster, which it does not found again.
@@ -114,18 +126,41 @@ lbm_log_confirm_disk(struct lbm_node *node)
         confirmed(node);
 }
 
+/* Entries that the longest copy alone has: an operator decides whether they are the cluster's. */
+static void
+tell_unconfirmed(struct lbm_node *node)
+{
+    struct promotion *p = &node->promotion;
+    if (node->now_us - p->since_us < LEAD_WAIT_US || (p->told_us != 0 && node->now_us - p->told_us < TELL_US))
+        return;
+    p->told_us = node->now_us;
+    lbm_core_note(node, LBM_NOTE_WARNING,
+                  "the control log waits for a second host that has what host %" PRIu32
+                  " says comes after entry %" PRIu64
+                  ": start the others; or run lbctl log promote --force at host %" PRIu32
+                  " if that is the cluster's, here if it is not",
+                  p->longest, lbm_log_last(node), p->longest);
+}
+
 static void
 catch_up(struct lbm_node *node)
 {
     struct promotion *p = &node->promotion;
-    lbm_core_note(node, LBM_NOTE_WARNING,
-                  "host %" PRIu32 " has the control log up to entry %" PRIu64
-                  ", this host, which orders it, up to %" PRIu64
-                  ": its database is an older copy; it takes what is missing",
-                  p->longest, p->last, lbm_log_last(node));
+    if (lbm_log_heard_alone(node) == p->longest)
+        tell_unconfirmed(node);
+    else
+        lbm_core_note(node, LBM_NOTE_WARNING,
+                      "host %" PRIu32 " has the control log up to entry %" PRIu64
+                      ", this host, which orders it, up to %" PRIu64
+                      ": its database is an older copy; it takes what is missing",
+                      p->longest, p->last, lbm_log_last(node));
     node->caught_up = 0;
     p->round = PROMOTION_CATCH_UP;
+    p->is_heard = 0;
     p->deadline_us = node->now_us + PROMOTE_US;
+    p->awaited.n = 0;
+    if (lbm_vec_push(&p->awaited, p->longest) != LBM_OK)
+        lbm_core_fail(node, LBM_E_NOMEM);
     node->fetch_us = node->now_us;
     lbm_log_promote_fetch_rest(node);
 }
@@ -210,6 +245,9 @@ lbm_log_confirm_behind(struct lbm_node *node, uint32_t host, uint64_t last)
         !is_asking || last <= lbm_log_last(node) || !lbm_log_confirm_counts(node, host) ||
         LBM_BUG(LEAD_UNASKED))
         return;
+    known(node, last, host);
+    if (p->round == PROMOTION_CONFIRM && find_awaited(p, host) != p->awaited.n)
+        return; /* it is going to say it in answer to the poll */
     if (p->round == PROMOTION_NONE) {
         p->since_us = node->now_us;
         p->told_us = 0;
@@ -217,7 +255,8 @@ lbm_log_confirm_behind(struct lbm_node *node, uint32_t host, uint64_t last)
     p->doubts_disk = 1;
     p->last = last;
     p->longest = host;
-    known(node);
+    p->is_said = 0;
+    p->n_longer = 0; /* nobody was asked */
     catch_up(node);
 }
 
@@ -252,13 +291,32 @@ lbm_log_confirm_doubt(struct lbm_node *node)
         lbm_log_confirm_again(node);
 }
 
-static void
-disbelieve(struct lbm_node *node, uint32_t host)
+void
+lbm_log_confirm_refuse(struct lbm_node *node, uint32_t host)
 {
     if (!is_untrue(node, host) && lbm_vec_push(&node->log_untrue, host) != LBM_OK)
         lbm_core_fail(node, LBM_E_NOMEM);
     if (node->log_known_by == host)
         node->log_known = 0;
+    lbm_log_heard_drop(node, host);
+}
+
+int
+lbm_log_confirm_silence(struct lbm_node *node)
+{
+    const struct promotion *p = &node->promotion;
+    if (p->longest == LBM_NONE || p->is_heard || !p->is_said || p->longest != node->silent_host)
+        node->silent_rounds = 0;
+    node->silent_host = p->longest;
+    if (p->longest == LBM_NONE || p->is_heard || !p->is_said || ++node->silent_rounds < SILENT_ROUNDS)
+        return 0;
+    lbm_core_note(node, LBM_NOTE_WARNING,
+                  "host %" PRIu32 " said that it has the control log up to entry %" PRIu64
+                  ", and has sent nothing of what comes after %" PRIu64
+                  " though it answers: what it says of it does not count any more",
+                  p->longest, p->last, lbm_log_last(node));
+    lbm_log_confirm_refuse(node, p->longest);
+    return 1;
 }
 
 void
@@ -266,7 +324,7 @@ lbm_log_confirm_untrue(struct lbm_node *node, uint32_t host)
 {
     if (node->promotion.round == PROMOTION_NONE || node->promotion.round == PROMOTION_ASK)
         return;
-    disbelieve(node, host);
+    lbm_log_confirm_refuse(node, host);
     lbm_log_confirm_again(node);
 }
 
@@ -294,9 +352,7 @@ lbm_log_confirm_heard(struct lbm_node *node, const Lbm__LogPosition *position, u
     (void)lbm_log_term_heard(node, position->term, position->leader, from);
     if (p->round != PROMOTION_CONFIRM || node->term != term)
         return; /* another one leads, or this host a later term: all are asked again */
-    size_t at = 0;
-    while (at < p->awaited.n && p->awaited.at[at] != from)
-        at++;
+    size_t at = find_awaited(p, from);
     if (at == p->awaited.n)
         return;
     p->awaited.at[at] = p->awaited.at[--p->awaited.n];
@@ -304,12 +360,10 @@ lbm_log_confirm_heard(struct lbm_node *node, const Lbm__LogPosition *position, u
     p->n_behind += !position->in_step;
     if (from == node->log_known_by && position->last < node->log_known)
         node->log_known = position->last; /* it takes back what it said */
-    if (position->last > p->last && position->term >= node->term && !node->has_ordered &&
-        lbm_log_confirm_counts(node, from) && !LBM_BUG(LEAD_UNASKED)) {
-        p->last = position->last;
-        p->longest = from;
-        known(node);
-    }
+    if (position->last > lbm_log_last(node) && position->term >= node->term && !node->has_ordered &&
+        lbm_log_confirm_counts(node, from) && !LBM_BUG(LEAD_UNASKED))
+        lbm_log_promote_behind(node, position->last, from);
+    known(node, p->last, p->longest);
     if (p->awaited.n == 0)
         end_round(node);
 }
@@ -318,10 +372,16 @@ int
 lbm_log_confirm_force(struct lbm_node *node)
 {
     struct promotion *p = &node->promotion;
+    uint32_t alone = p->round == PROMOTION_CATCH_UP ? lbm_log_heard_alone(node) : LBM_NONE;
+    if (alone != LBM_NONE && alone == p->longest && lbm_log_last(node) != 0) {
+        lbm_log_confirm_refuse(node, alone);
+        begin(node);
+        return 1;
+    }
     if (p->round != PROMOTION_CONFIRM || lbm_log_last(node) == 0)
         return 0;
     if (node->doubted_by != LBM_NONE)
-        disbelieve(node, node->doubted_by);
+        lbm_log_confirm_refuse(node, node->doubted_by);
     node->doubted_by = LBM_NONE;
     node->log_known = 0;
     end_round(node);
@@ -348,6 +408,8 @@ lbm_log_confirm_timer(struct lbm_node *node)
             lbm_log_last(node) >= p->last && node->log_waits.n == 0 && !lbm_log_snapshot_pending(node);
         if (!has_all && node->now_us < p->deadline_us)
             return;
+        if (!has_all)
+            (void)lbm_log_confirm_silence(node);
         p->round = PROMOTION_NONE;
         begin(node);
     } else if (p->round == PROMOTION_CONFIRM && node->now_us >= p->deadline_us) {

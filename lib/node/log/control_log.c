@@ -170,6 +170,7 @@ lbm_log_persisted(struct lbm_node *node)
     memmove(node->log_waits.at, &node->log_waits.at[n], (node->log_waits.n - n) * sizeof *node->log_waits.at);
     node->log_waits.n -= n;
     log_engine_of(node)->applied(node, from);
+    lbm_log_promote_applied(node);
     lbm_log_compact(node);
 }
 

@@ -127,14 +127,16 @@ lbm_log_doubt_heard(struct lbm_node *node, const Lbm__Peer *message, int is_sour
 {
     const Lbm__LogEntries *entries = message->log_entries;
     int same = entries->diverged ? -1 : compare(node, entries);
-    int is_asked = message->src == node->fetch_host && (!node->leader || node->doubted_by != LBM_NONE);
+    int is_taking = lbm_log_promote_takes(node);
+    int is_last = message->src == node->fetch_host && (!node->leader || node->doubted_by != LBM_NONE);
+    int is_asked = is_last || (is_taking && !entries->diverged); /* then several are asked at a time */
     int doubts = message->src == node->doubted_by;
     if (!is_source && !is_asked && !doubts)
         return 1;
     if (!node->diverged && (same > 0 || (same == 0 && doubts)))
         doubt_ends(node, message->src);
     if (same >= 0 || lbm_log_last(node) == 0)
-        return node->diverged || same < 0 || (!is_source && (node->leader || !is_asked));
+        return node->diverged || same < 0 || (!is_source && ((node->leader && !is_taking) || !is_asked));
     if (!node->diverged && !is_believed(node, message->src)) {
         lbm_local_refused(
             node,
@@ -162,7 +164,7 @@ lbm_log_forget(struct lbm_node *node)
     node->log_waits.n = 0;
     node->held = 0;
     node->log_known = 0;
-    node->log_untrue.n = 0;
+    node->log_untrue.n = node->log_words.n = 0;
     if (node->incoming != NULL)
         lbm_view_free(node->incoming);
     free(node->incoming);

@@ -131,7 +131,7 @@ external_fetch(struct lbm_node *node)
     node->fetch_us = node->now_us;
     node->fetch_host = lbm_log_next_connected(node);
     if (node->fetch_host != LBM_NONE)
-        lbm_log_send_fetch(node, node->fetch_host);
+        lbm_log_ask(node, node->fetch_host);
 }
 
 const struct log_engine log_external = {
@@ -169,8 +169,10 @@ lbm_log_on_external_entries(struct lbm_node *node, uint64_t from, const struct l
         return;
     }
     for (size_t i = 0; i < n && node->failed == LBM_OK; i++)
-        if (from + i == lbm_log_last(node) + 1)
+        if (from + i == lbm_log_last(node) + 1) {
+            lbm_log_known_entry(node, LBM_NONE, from + i, command[i].at, command[i].len);
             lbm_log_take(node, command[i].at, command[i].len);
+        }
     node->caught_up |= caught_up != 0;
     node->ensemble.behind_us = 0;
     node->doubted_by = node->diverged ? node->doubted_by : LBM_NONE; /* the ensemble has what follows */
@@ -183,9 +185,8 @@ lbm_log_external_heard(struct lbm_node *node, const Lbm__Peer *message)
     if (!lbm_log_is_managed(node) || lbm_log_doubt_heard(node, message, 0))
         return;
     uint64_t before = lbm_log_last(node);
-    for (size_t i = 0; i < entries->n_command; i++)
-        if (entries->from + i == lbm_log_last(node) + 1)
-            lbm_log_take(node, entries->command[i].data, entries->command[i].len);
+    if (lbm_log_heard_entries(node, message->src, entries))
+        return;
     if (lbm_log_last(node) > before && lbm_log_last(node) < entries->last)
         lbm_log_send_fetch(node, message->src);
     else if (lbm_log_last(node) >= entries->last && is_stranger(node))

@@ -7,6 +7,8 @@
  *   propose_right.c which host may want which
  *   deferred.c      entries that may be stored a little later
  *   diverged.c      a copy that is not the cluster's log
+ *   heard.c         entries and views from other hosts: which are taken
+ *   alone.c         those that one host alone says are in the log
  *   log_snapshot.c  views in place of entries
  *   local.c         engine local: one daemon orders, all others follow it
  *   promote.c       engine local: terms, and who leads them
@@ -44,6 +46,18 @@ struct log_engine {
 
 extern const struct log_engine log_local, log_external;
 
+/* ---- alone.c ---- */
+
+/* Returns the host whose entries behind the copy wait for a second one, the longest copy first; LBM_NONE:
+ * none does. */
+uint32_t lbm_log_heard_alone(const struct lbm_node *node);
+/* Ask a host for what comes behind the copy: entries, or the view if one waits for a second host. */
+void lbm_log_ask(struct lbm_node *node, uint32_t host);
+/* The same of the next host that is connected, but that one. */
+void lbm_log_ask_other(struct lbm_node *node, uint32_t but);
+/* What that host has said is forgotten; LBM_NONE: what all have. */
+void lbm_log_heard_drop(struct lbm_node *node, uint32_t host);
+
 /* ---- confirm.c ---- */
 
 /* A leader has started: its disk may be an older copy, or empty. */
@@ -60,13 +74,19 @@ int lbm_log_confirm_refuted(struct lbm_node *node, uint32_t host, const Lbm__Log
 void lbm_log_confirm_untrue(struct lbm_node *node, uint32_t host);
 /* A leader, or who is promoted, asks again whose copy is the longest, of those that count. */
 void lbm_log_confirm_again(struct lbm_node *node);
+/* The longest copy had until now to send something of what it says it has: once it has not in several rounds
+ * it counts as one that has said what is not so. Nonzero: it does from now on. */
+int lbm_log_confirm_silence(struct lbm_node *node);
+/* An operator does not believe that host: what it says it has does not count any more, no round begins. */
+void lbm_log_confirm_refuse(struct lbm_node *node, uint32_t host);
 /* Somebody says that this copy is not the log: others are asked for what is longer. */
 void lbm_log_confirm_doubt(struct lbm_node *node);
 /* Nonzero unless that has happened with this host, or it alone says that this copy is not the log. */
 int lbm_log_confirm_counts(const struct lbm_node *node, uint32_t host);
 /* An answer to a poll of this round. */
 void lbm_log_confirm_heard(struct lbm_node *node, const Lbm__LogPosition *position, uint32_t from);
-/* The operator takes the risk: those that have not answered are passed over. Nonzero if it waited. */
+/* The operator takes the risk: those that have not answered are passed over, or entries of a host that no
+ * other one has. Nonzero if it waited. */
 int lbm_log_confirm_force(struct lbm_node *node);
 /* Continue the promotion of this host: take what the longest copy has, then confirm. */
 void lbm_log_confirm_timer(struct lbm_node *node);
@@ -140,6 +160,18 @@ void lbm_log_external_heard(struct lbm_node *node, const Lbm__Peer *message);
 /* LogAppend from a host that is no member yet: this one proposes it. */
 void lbm_log_external_asked(struct lbm_node *node, const Lbm__Peer *message);
 
+/* ---- heard.c ---- */
+
+/* Entries from another host, of one that may be asked for them: those behind the copy are taken, in order, as
+ * far as that host is believed, a second one has sent the same, or it alone has more than this host, which is
+ * to lead, and might have had them ordered. Another host is asked for the rest. Value: nonzero: there is a
+ * rest. */
+int lbm_log_heard_entries(struct lbm_node *node, uint32_t from, const Lbm__LogEntries *entries);
+/* An entry comes from where it is ordered: who has said that it is another one is told, and what it has said
+ * is forgotten. In: from: whose word it is; LBM_NONE: etcd's. */
+void lbm_log_known_entry(struct lbm_node *node, uint32_t from, uint64_t index, const uint8_t *bytes,
+                         size_t len);
+
 /* ---- local.c ---- */
 
 /* Tell operators that the leader is lost, or heard again. */
@@ -150,6 +182,8 @@ void lbm_log_local_timer(struct lbm_node *node);
 uint32_t lbm_log_next_connected(const struct lbm_node *node);
 /* Ask a host for the entries that this one lacks. */
 void lbm_log_send_fetch(struct lbm_node *node, uint32_t host);
+/* Ask a host for its view, whether this one lacks entries of it or not. */
+void lbm_log_send_fetch_view(struct lbm_node *node, uint32_t host);
 /* The same of the next host, but who says that this copy is not the log. */
 void lbm_log_fetch_other(struct lbm_node *node);
 /* The same, and of the one that says so, which may take it back. */
@@ -223,8 +257,14 @@ void lbm_log_promote_begin_round(struct lbm_node *node, enum promotion_round rou
 void lbm_log_promote_send_poll(struct lbm_node *node, uint32_t host);
 /* Every host that takes part must promise, once more. */
 void lbm_log_promote_ask_again(struct lbm_node *node);
-/* Ask the longest copy for what this host lacks. */
+/* A host that was asked has more than this one. In: last, of its copy. */
+void lbm_log_promote_behind(struct lbm_node *node, uint64_t last, uint32_t host);
+/* Nonzero while this host is to lead and takes what it lacks from others. */
+int lbm_log_promote_takes(const struct lbm_node *node);
+/* Ask the longest copy for what this host lacks, and another one if it is to say the same. */
 void lbm_log_promote_fetch_rest(struct lbm_node *node);
+/* Entries are applied: more may be taken now. */
+void lbm_log_promote_applied(struct lbm_node *node);
 /* After a restart: a promotion that had asked for promises goes on. */
 void lbm_log_promote_resume(struct lbm_node *node);
 /* Continue or give up a promotion (protocol.md section 2). */
@@ -237,6 +277,9 @@ int64_t lbm_log_promote_deadline(const struct lbm_node *node);
 /* Nonzero if the leader may order that command of that host; else an operator is told, at most every ten
  * seconds. */
 int lbm_log_may_propose(struct lbm_node *node, uint32_t from, const Lbm__Command *command);
+
+/* The same, and nobody is told. Takes what the view has now. */
+int lbm_log_propose_check(struct lbm_node *node, uint32_t from, const Lbm__Command *command);
 
 /* ---- proposals.c ---- */
 

@@ -169,25 +169,34 @@ is_cut_off(const struct lbm_node *node)
 static void
 local_fetch(struct lbm_node *node)
 {
-    if (node->leader_host == LBM_NONE ||
+    int is_taking = lbm_log_promote_takes(node);
+    if ((node->leader_host == LBM_NONE && !is_taking) ||
         (node->fetch_us != 0 && node->now_us - node->fetch_us < FETCH_RETRY_US))
         return;
     node->fetch_us = node->now_us;
+    if (is_taking) {
+        lbm_log_promote_fetch_rest(node);
+        return;
+    }
     if (node->leader) {
-        if (node->promotion.round == PROMOTION_CATCH_UP)
-            lbm_log_promote_fetch_rest(node);
-        else if (!node->caught_up || is_cut_off(node))
+        if (!node->caught_up || is_cut_off(node))
             lbm_log_confirm(node);
         return;
     }
-    node->fetch_host = asked(node);
-    lbm_log_send_fetch(node, node->fetch_host);
+    uint32_t host = asked(node);
+    if (host == lbm_log_heard_alone(node)) {
+        lbm_log_ask_other(node, host);
+        return;
+    }
+    node->fetch_host = host;
+    lbm_log_ask(node, host);
 }
 
 static int64_t
 local_fetch_deadline(const struct lbm_node *node)
 {
-    return node->leader_host == LBM_NONE ? INT64_MAX : node->fetch_us + FETCH_RETRY_US;
+    return node->leader_host == LBM_NONE && !lbm_log_promote_takes(node) ? INT64_MAX
+                                                                         : node->fetch_us + FETCH_RETRY_US;
 }
 
 const struct log_engine log_local = {
@@ -320,11 +329,8 @@ lbm_log_on_entries(struct lbm_node *node, const Lbm__Peer *message)
         (entries->n_command == 0 && entries->last < lbm_log_last(node)))
         return;
     hear_clock(node, message->src, entries->now_us);
-    for (size_t i = 0; i < entries->n_command; i++) {
-        uint64_t index = entries->from + i;
-        if (index == lbm_log_last(node) + 1)
-            lbm_log_take(node, entries->command[i].data, entries->command[i].len);
-    }
+    if (lbm_log_heard_entries(node, message->src, entries))
+        return;
     if (lbm_log_last(node) < entries->last) {
         node->fetch_us = 0;
         lbm_log_fetch(node);

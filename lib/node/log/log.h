@@ -65,6 +65,12 @@ void lbm_log_on_external_snapshot(struct lbm_node *node, uint64_t index, const s
 /* A message came: its sender hears, if it has yet to, that the log was taken from its ensemble by force. */
 void lbm_log_forced_tell(struct lbm_node *node, const Lbm__Peer *message);
 
+/* ---- heard.c ---- */
+
+/* LogSnapshot: a chunk of a view. Chunks of one snapshot come in order over one connection; a repeated answer
+ * begins again. */
+void lbm_log_on_snapshot(struct lbm_node *node, const Lbm__Peer *message);
+
 /* ---- local.c ---- */
 
 /* LogFetch: a host asks for entries. Answered with LogEntries or LogSnapshot. */
@@ -89,12 +95,6 @@ void lbm_log_store_deferred(struct lbm_node *node);
 /* Answer LogRequest with lines of the log. Entries behind a snapshot are gone: the first that is there comes
  * first. */
 void lbm_log_answer(struct lbm_node *node, const struct client *client, const Lbm__Request *request);
-
-/* ---- log_snapshot.c ---- */
-
-/* LogSnapshot: a chunk of a view. Chunks of one snapshot come in order over one connection; a repeated answer
- * begins again. */
-void lbm_log_on_snapshot(struct lbm_node *node, const Lbm__Peer *message);
 
 /* ---- promote.c ---- */
 

@@ -131,18 +131,31 @@ lbm_log_next_connected(const struct lbm_node *node)
     return next != LBM_NONE ? next : first;
 }
 
-void
-lbm_log_send_fetch(struct lbm_node *node, uint32_t host)
+static void
+send_fetch(struct lbm_node *node, uint32_t host, uint64_t from, uint64_t chain)
 {
     Lbm__LogFetch fetch = LBM__LOG_FETCH__INIT;
-    fetch.from = lbm_log_last(node) + 1;
+    fetch.from = from;
     fetch.term = node->term;
-    fetch.chain = lbm_log_chain(node, lbm_log_last(node));
+    fetch.chain = chain;
     fetch.diverged = node->diverged != 0;
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_LOG_FETCH;
     message.log_fetch = &fetch;
     lbm_core_send(node, host, &message);
+}
+
+void
+lbm_log_send_fetch(struct lbm_node *node, uint32_t host)
+{
+    send_fetch(node, host, lbm_log_last(node) + 1, lbm_log_chain(node, lbm_log_last(node)));
+}
+
+/* From the first entry on, which is gone where there is a snapshot. */
+void
+lbm_log_send_fetch_view(struct lbm_node *node, uint32_t host)
+{
+    send_fetch(node, host, 1, 0);
 }
 
 void

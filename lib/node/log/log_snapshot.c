@@ -182,37 +182,6 @@ lbm_log_snapshot_persisted(struct lbm_node *node)
                   node->view.index);
 }
 
-/* The chunks of one snapshot come over one connection, so in order; a repeated answer begins again. */
-void
-lbm_log_on_snapshot(struct lbm_node *node, const Lbm__Peer *message)
-{
-    const Lbm__LogSnapshot *chunk = message->log_snapshot;
-    if ((node->engine != LBM_LOG_ENGINE_LOCAL && !lbm_log_is_managed(node)) ||
-        (node->leader && !lbm_log_confirm_takes_from(node, message->src)) ||
-        ((node->engine != LBM_LOG_ENGINE_LOCAL || !lbm_log_is_source(node, message->src)) &&
-         message->src != node->fetch_host) ||
-        chunk->index <= lbm_log_last(node) || message->forced < node->forced || node->diverged ||
-        !lbm_local_within_reach(node, message->src, "log index", chunk->index, lbm_log_last(node),
-                                LBM_INDEX_STEP))
-        return;
-    if (chunk->offset == 0) {
-        node->incoming_snapshot.n = 0;
-        node->incoming_snapshot_index = chunk->index;
-    }
-    if (chunk->index != node->incoming_snapshot_index || chunk->offset != node->incoming_snapshot.n)
-        return;
-    if (lbm_vec_reserve(&node->incoming_snapshot, chunk->data.len) != LBM_OK) {
-        lbm_core_fail(node, LBM_E_NOMEM);
-        return;
-    }
-    memcpy(&node->incoming_snapshot.at[node->incoming_snapshot.n], chunk->data.data, chunk->data.len);
-    node->incoming_snapshot.n += chunk->data.len;
-    if (node->incoming_snapshot.n < chunk->total)
-        return;
-    lbm_log_snapshot_install(node, node->incoming_snapshot.at, node->incoming_snapshot.n);
-    lbm_vec_free(&node->incoming_snapshot);
-}
-
 /* ---- for others ---------------------------------------------------------------------------------------- */
 
 /* One host is enough to shorten a log that all share. */

@@ -31,6 +31,8 @@ lbm_log_enter_term(struct lbm_node *node, uint64_t term, uint32_t leader)
         lbm_core_note(node, LBM_NOTE_WARNING, "host %" PRIu32 " orders the control log from now on", leader);
     if (node->promotion.round != PROMOTION_NONE && leader != LBM_NONE)
         lbm_log_promotion_ends(node, LBM_E_BUSY, "another host is being promoted");
+    if (node->leader_host != LBM_NONE)
+        node->followed = node->leader_host;
     node->term = term;
     node->leader = 0;
     node->leader_host = leader;
@@ -72,6 +74,7 @@ lead_again(struct lbm_node *node, uint64_t term)
                   ": it asks the others for "
                   "what is missing",
                   term);
+    node->followed = node->leader_host;
     node->term = term;
     node->leader = 1;
     node->leader_host = node->host;
@@ -177,14 +180,26 @@ lead(struct lbm_node *node)
 void
 lbm_log_promote_fetch_rest(struct lbm_node *node)
 {
-    Lbm__LogFetch fetch = LBM__LOG_FETCH__INIT;
-    fetch.from = lbm_log_last(node) + 1;
-    fetch.term = node->term;
-    fetch.chain = lbm_log_chain(node, lbm_log_last(node));
-    Lbm__Peer message = LBM__PEER__INIT;
-    message.body_case = LBM__PEER__BODY_LOG_FETCH;
-    message.log_fetch = &fetch;
-    lbm_core_send(node, node->promotion.longest, &message);
+    lbm_log_ask(node, node->promotion.longest);
+    if (lbm_log_heard_alone(node) != LBM_NONE)
+        lbm_log_ask_other(node, node->promotion.longest);
+}
+
+int
+lbm_log_promote_takes(const struct lbm_node *node)
+{
+    return node->promotion.round == PROMOTION_CATCH_UP ||
+           (node->promotion.round == PROMOTION_FETCH && node->promotion.longest != LBM_NONE);
+}
+
+void
+lbm_log_promote_applied(struct lbm_node *node)
+{
+    if (!lbm_log_promote_takes(node) || node->log_waits.n != 0 || node->held != 0 ||
+        lbm_log_last(node) >= node->promotion.last)
+        return;
+    node->fetch_us = node->now_us;
+    lbm_log_promote_fetch_rest(node);
 }
 
 /* Nonzero if this host has all there is, and nobody says that it is something else. */
@@ -205,14 +220,20 @@ take_over(struct lbm_node *node)
         return;
     }
     p->round = PROMOTION_FETCH;
+    p->is_heard = 0;
     p->deadline_us = node->now_us + PROMOTE_US;
+    node->fetch_us = node->now_us;
+    p->awaited.n = 0; /* for lbctl status */
+    if (p->longest != LBM_NONE && lbm_vec_push(&p->awaited, p->longest) != LBM_OK)
+        lbm_core_fail(node, LBM_E_NOMEM);
     if (p->longest != LBM_NONE)
         lbm_log_promote_fetch_rest(node);
     else if (node->doubted_by != LBM_NONE)
         lbm_log_fetch_doubt(node);
 }
 
-/* The backup, if it can, else any host of that state that is heard; LBM_NONE: there is none. */
+/* The backup, if it can and may, else any host of that state that is heard and may; LBM_NONE: there is none.
+ */
 static uint32_t
 next_leader(const struct lbm_node *node, enum lbm_member_state state)
 {
@@ -220,7 +241,7 @@ next_leader(const struct lbm_node *node, enum lbm_member_state state)
     uint32_t next = LBM_NONE;
     for (size_t i = 0; i < node->view.members.n; i++) {
         const struct lbm_member *member = &node->view.members.at[i];
-        if (member->host != node->host && member->state == state &&
+        if (member->host != node->host && member->state == state && lbm_log_is_operator(node, member->host) &&
             !lbm_membership_is_unreachable(node, member->host, UNREACHABLE_US) &&
             (next == LBM_NONE || (self != NULL && lbm_view_backup_slot(self, member->host) != NULL)))
             next = member->host;
@@ -258,6 +279,7 @@ ask_promises(struct lbm_node *node)
     struct promotion *p = &node->promotion;
     p->last = lbm_log_last(node);
     p->longest = LBM_NONE;
+    p->n_longer = 0;
     lbm_log_promote_begin_round(node, PROMOTION_PROMISE);
     if (p->awaited.n == 0)
         take_over(node);
@@ -339,6 +361,10 @@ lbm_log_answer_promote(struct lbm_node *node, const struct client *client, const
         p->waits = 1;
         p->force = request->promote->force != 0;
         p->deadline_us = node->now_us + PROMOTE_US;
+        if (p->force && p->round == PROMOTION_FETCH && lbm_log_heard_alone(node) == p->longest) {
+            lbm_log_confirm_refuse(node, p->longest);
+            ask_promises(node);
+        }
     } else if (node->leader) {
         Lbm__Response response = LBM__RESPONSE__INIT;
         lbm_core_reply(node, client->id, client->request, 1, &response);
@@ -364,6 +390,27 @@ rival_met(struct lbm_node *node, const Lbm__LogPosition *position, uint32_t src)
     p->term++;
     lbm_log_enter_term(node, p->term, LBM_NONE);
     ask_promises(node);
+}
+
+static int
+is_awaited(const struct promotion *p, uint32_t host)
+{
+    for (size_t i = 0; i < p->awaited.n; i++)
+        if (p->awaited.at[i] == host)
+            return 1;
+    return 0;
+}
+
+void
+lbm_log_promote_behind(struct lbm_node *node, uint64_t last, uint32_t host)
+{
+    struct promotion *p = &node->promotion;
+    p->n_longer++;
+    if (last <= p->last)
+        return;
+    p->last = last;
+    p->longest = host;
+    p->is_said = 1;
 }
 
 void
@@ -399,11 +446,9 @@ lbm_log_on_position(struct lbm_node *node, const Lbm__Peer *message)
         rival_met(node, position, message->src);
         return;
     }
-    if (p->round == PROMOTION_PROMISE && position->last > p->last &&
-        lbm_log_confirm_counts(node, message->src)) {
-        p->last = position->last;
-        p->longest = message->src;
-    }
+    if (p->round == PROMOTION_PROMISE && position->last > lbm_log_last(node) && is_awaited(p, message->src) &&
+        lbm_log_confirm_counts(node, message->src))
+        lbm_log_promote_behind(node, position->last, message->src);
     for (size_t i = 0; i < p->awaited.n; i++)
         if (p->awaited.at[i] == message->src) {
             p->awaited.at[i] = p->awaited.at[--p->awaited.n];
@@ -419,7 +464,12 @@ round_fails(struct lbm_node *node)
 {
     struct promotion *p = &node->promotion;
     char why[160];
-    if (p->awaited.n == 0 && p->longest == LBM_NONE && node->doubted_by != LBM_NONE)
+    if (p->round == PROMOTION_FETCH && p->longest != LBM_NONE && lbm_log_heard_alone(node) == p->longest)
+        snprintf(why, sizeof why,
+                 "no second host has what host %" PRIu32 " says comes after entry %" PRIu64
+                 ": promote that host, or this one again by --force without it",
+                 p->longest, lbm_log_last(node));
+    else if (p->awaited.n == 0 && p->longest == LBM_NONE && node->doubted_by != LBM_NONE)
         snprintf(why, sizeof why,
                  "host %" PRIu32
                  " says that this host's control log is not the cluster's, and no other host has the same: "
@@ -434,6 +484,8 @@ round_fails(struct lbm_node *node)
         lbm_log_promotion_ends(node, LBM_E_TIMEOUT, why);
         return;
     }
+    if (p->round == PROMOTION_FETCH)
+        (void)lbm_log_confirm_silence(node);
     lbm_log_promotion_answer(node, LBM_E_TIMEOUT, why);
     ask_promises(node);
 }

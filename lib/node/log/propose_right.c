@@ -120,17 +120,26 @@ may_decide(struct lbm_node *node, uint32_t from, const Lbm__Command *command)
 }
 
 int
-lbm_log_may_propose(struct lbm_node *node, uint32_t from, const Lbm__Command *command)
+lbm_log_propose_check(struct lbm_node *node, uint32_t from, const Lbm__Command *command)
 {
     int is_member =
         lbm_view_member(&node->view, from) != NULL; /* also one that has gone, and has not heard of it */
     uint32_t of_itself = speaker(command);
-    int is_entitled =
-        of_itself != LBM_NONE ? of_itself == from : is_member && may_decide(node, from, command);
-    if (is_entitled && (is_member || command->what_case == LBM__COMMAND__WHAT_JOIN))
+    if (command->what_case == LBM__COMMAND__WHAT_PROMOTE && !lbm_log_is_operator(node, from))
+        return 0;
+    if (!is_member && command->what_case != LBM__COMMAND__WHAT_JOIN)
+        return 0;
+    return of_itself != LBM_NONE ? of_itself == from : is_member && may_decide(node, from, command);
+}
+
+int
+lbm_log_may_propose(struct lbm_node *node, uint32_t from, const Lbm__Command *command)
+{
+    if (lbm_log_propose_check(node, from, command))
         return 1;
     lbm_local_refused(node, "host %" PRIu32 " proposes what it may not: command %d of the control log%s",
                       from, (int)command->what_case,
-                      is_member ? "; see operators in lbmapd.conf(5)" : ", and is no member");
+                      lbm_view_member(&node->view, from) != NULL ? "; see operators in lbmapd.conf(5)"
+                                                                 : ", and is no member");
     return 0;
 }

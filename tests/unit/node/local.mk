@@ -4,7 +4,8 @@ unit_node_short_tests = tests/unit/node/test_admin tests/unit/node/test_blobs te
 	tests/unit/node/test_cut \
 	tests/unit/node/test_diffuse tests/unit/node/test_ensemble tests/unit/node/test_evictions \
 	tests/unit/node/test_ghosts tests/unit/node/test_handoff tests/unit/node/test_history \
-	tests/unit/node/test_ingest tests/unit/node/test_laps tests/unit/node/test_liar tests/unit/node/test_log \
+	tests/unit/node/test_ingest tests/unit/node/test_laps tests/unit/node/test_liar tests/unit/node/test_liar_log \
+	tests/unit/node/test_log \
 	tests/unit/node/test_node tests/unit/node/test_places tests/unit/node/test_programs \
 	tests/unit/node/test_query tests/unit/node/test_record_packed tests/unit/node/test_rights \
 	tests/unit/node/test_rounds tests/unit/node/test_shard tests/unit/node/test_summary \
@@ -34,6 +35,10 @@ tests_unit_node_test_view_snapshot_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
 tests_unit_node_test_view_snapshot_LDADD = $(tests_unit_node_test_node_LDADD)
 tests_unit_node_test_liar_SOURCES = tests/unit/node/test_liar.c tests/unit/node/cluster_fixture.c \
 	tests/unit/node/cluster_fixture.h
+tests_unit_node_test_liar_log_SOURCES = tests/unit/node/test_liar_log.c tests/unit/node/cluster_fixture.c \
+	tests/unit/node/cluster_fixture.h
+tests_unit_node_test_liar_log_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
+tests_unit_node_test_liar_log_LDADD = $(tests_unit_node_test_node_LDADD)
 tests_unit_node_test_liar_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
 tests_unit_node_test_liar_LDADD = $(tests_unit_node_test_node_LDADD)
 tests_unit_node_test_evictions_SOURCES = tests/unit/node/test_evictions.c tests/unit/node/cluster_fixture.c \

@@ -390,7 +390,34 @@ a_host_with_a_disk_from_before_its_reset_does_not_stop_that(void **state)
             force_with_disk_from_before(is_empty, after_ms);
 }
 
-/* It says that it has more entries, which etcd does not bring, and that others have what is not in the log. */
+/* The log moves to a host while one other is cut off, and the third one goes down before that is back: it has
+ * the word of the leader alone, as entries and as a view. */
+static void
+who_was_away_follows_the_leader_though_the_third_host_is_down(void **state)
+{
+    (void)state;
+    for (int n = 0; n <= 40; n += 40) {
+        struct lbm_hosts h;
+        struct cluster *cluster = cluster_of("complete:3", LBM_ETCD_ABILITY_RUNS, &h);
+        expect_ensemble(cluster, 0, 3);
+        cluster_log_deaf(cluster, 2, 1);
+        cluster_cut(cluster, 0, 2, 1);
+        cluster_cut(cluster, 1, 2, 1);
+        assert_int_equal(move_log(cluster, 0, LBM_LOG_PLACE_LOCAL), LBM_OK);
+        cluster_run(cluster, SECOND, NULL, NULL);
+        for (int i = 0; i < n; i++)
+            assert_int_equal(scene_set_capacity(cluster, 0, 1, 2 + i % 2), LBM_OK);
+        cluster_crash_with(cluster, 1, CRASH_ALL);
+        cluster_cut(cluster, 0, 2, 0);
+        cluster_run(cluster, 10 * SECOND, NULL, NULL);
+        assert_false(status_of(cluster, 2)->log_external);
+        assert_int_equal(status_of(cluster, 2)->view, status_of(cluster, 0)->view);
+        end(cluster, &h);
+    }
+}
+
+/* It says that it has more entries, which etcd does not bring, and that others have what is not in the log.
+ */
 static void
 a_member_that_lies_about_the_log_is_not_believed(void **state)
 {
@@ -418,6 +445,7 @@ main(void)
         cmocka_unit_test(a_host_that_comes_back_takes_its_own_place),
         cmocka_unit_test(the_log_moves_to_a_host_and_back),
         cmocka_unit_test(a_host_that_was_away_finds_the_log),
+        cmocka_unit_test(who_was_away_follows_the_leader_though_the_third_host_is_down),
         cmocka_unit_test(a_host_takes_the_log_from_an_ensemble_that_is_lost),
         cmocka_unit_test(taking_it_goes_on_after_a_crash),
         cmocka_unit_test(a_host_with_a_disk_from_before_its_reset_does_not_stop_that),
