@@ -19,7 +19,7 @@
 
 /* PATH and suffix, to be freed by the caller; NULL: no memory, diag says so. */
 static char *
-beside(const struct lbm_store *store, const char *suffix, struct lbm_diag *diag)
+path_of(const struct lbm_store *store, const char *suffix, struct lbm_diag *diag)
 {
     struct lbm_buf name = {0};
     lbm_buf_printf(&name, "%s%s", store->path, suffix);
@@ -97,7 +97,7 @@ rename_files(const struct lbm_store *store, const char *aside, struct lbm_diag *
     enum lbm_err err = LBM_OK;
     for (size_t i = 0; err == LBM_OK && i < sizeof suffixes / sizeof *suffixes; i++) {
         struct lbm_buf to = {0};
-        char *from = beside(store, suffixes[i], diag);
+        char *from = path_of(store, suffixes[i], diag);
         lbm_buf_printf(&to, "%s%s", aside, suffixes[i]);
         if (from == NULL || to.failed)
             err = lbm_diag_set(diag, LBM_E_NOMEM, store->path, 0, "no memory to set it aside");
@@ -106,7 +106,7 @@ rename_files(const struct lbm_store *store, const char *aside, struct lbm_diag *
         lbm_buf_free(&to);
         free(from);
     }
-    char *index = err == LBM_OK ? beside(store, "-shm", diag) : NULL;
+    char *index = err == LBM_OK ? path_of(store, "-shm", diag) : NULL;
     if (err == LBM_OK && index == NULL)
         err = LBM_E_NOMEM;
     else if (err == LBM_OK && unlink(index) != 0 && errno != ENOENT) /* of no use with other files */
@@ -118,7 +118,7 @@ rename_files(const struct lbm_store *store, const char *aside, struct lbm_diag *
 static enum lbm_err
 remove_mark(struct lbm_store *store, struct lbm_diag *diag)
 {
-    char *mark = beside(store, "-boot", diag);
+    char *mark = path_of(store, "-boot", diag);
     if (mark == NULL)
         return LBM_E_NOMEM;
     enum lbm_err err = LBM_OK;
@@ -154,7 +154,7 @@ lbm_store_check_boot(struct lbm_store *store, const struct lbm_store_how *how, s
 {
     const char *boot_path = how != NULL && how->boot_path != NULL ? how->boot_path : KERNEL_BOOT_ID;
     char was[LBM_STORE_BOOT_BYTES];
-    char *mark = beside(store, "-boot", diag);
+    char *mark = path_of(store, "-boot", diag);
     if (mark == NULL)
         return LBM_E_NOMEM;
     store->durability = how != NULL ? how->durability : LBM_DURABILITY_DISK;
@@ -219,7 +219,7 @@ put_mark(struct lbm_store *store, struct lbm_diag *diag)
 {
     if (store->is_marked)
         return LBM_OK;
-    char *mark = beside(store, "-boot", diag), *new = beside(store, "-boot.new", diag);
+    char *mark = path_of(store, "-boot", diag), *new = path_of(store, "-boot.new", diag);
     enum lbm_err err = mark != NULL && new != NULL ? write_mark(store, mark, new, diag) : LBM_E_NOMEM;
     store->is_marked = err == LBM_OK;
     free(mark);

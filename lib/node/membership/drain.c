@@ -300,8 +300,8 @@ lbm_membership_drain_timer(struct lbm_node *node)
         (void)node->raise->log_hand_over(node, "this host drains", 0);
     }
     if (is_needed || self->maintenance_us != 0 || !is_empty(node) || !backups_hold_no_more(node) ||
-        !primaries_are_well(node) ||
-        !others_are_heard(node) || (!lbm_local_takeovers_done(node) && !LBM_BUG(LEAVE_WITH_INHERITANCE)) ||
+        !primaries_are_well(node) || !others_are_heard(node) ||
+        (!lbm_local_takeovers_done(node) && !LBM_BUG(LEAVE_WITH_INHERITANCE)) ||
         !lbm_membership_may_propose(node))
         return;
     node->propose_us = node->now_us + APPEND_AGAIN_US;
