@@ -5,6 +5,7 @@ unit_node_short_tests = tests/unit/node/test_admin tests/unit/node/test_blobs te
 	tests/unit/node/test_diffuse tests/unit/node/test_ensemble tests/unit/node/test_evictions \
 	tests/unit/node/test_ghosts tests/unit/node/test_handoff tests/unit/node/test_history \
 	tests/unit/node/test_ingest tests/unit/node/test_laps tests/unit/node/test_liar tests/unit/node/test_liar_log \
+	tests/unit/node/test_liar_offers \
 	tests/unit/node/test_log \
 	tests/unit/node/test_node tests/unit/node/test_places tests/unit/node/test_programs \
 	tests/unit/node/test_query tests/unit/node/test_record_packed tests/unit/node/test_rights \
@@ -33,10 +34,13 @@ tests_unit_node_test_view_sites_LDADD = $(tests_unit_node_test_node_LDADD)
 tests_unit_node_test_view_snapshot_SOURCES = tests/unit/node/test_view_snapshot.c
 tests_unit_node_test_view_snapshot_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
 tests_unit_node_test_view_snapshot_LDADD = $(tests_unit_node_test_node_LDADD)
-tests_unit_node_test_liar_SOURCES = tests/unit/node/test_liar.c tests/unit/node/cluster_fixture.c \
+liar_fixture = tests/unit/node/liar_fixture.c tests/unit/node/liar_fixture.h tests/unit/node/cluster_fixture.c \
 	tests/unit/node/cluster_fixture.h
-tests_unit_node_test_liar_log_SOURCES = tests/unit/node/test_liar_log.c tests/unit/node/cluster_fixture.c \
-	tests/unit/node/cluster_fixture.h
+tests_unit_node_test_liar_SOURCES = tests/unit/node/test_liar.c $(liar_fixture)
+tests_unit_node_test_liar_log_SOURCES = tests/unit/node/test_liar_log.c $(liar_fixture)
+tests_unit_node_test_liar_offers_SOURCES = tests/unit/node/test_liar_offers.c $(liar_fixture)
+tests_unit_node_test_liar_offers_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
+tests_unit_node_test_liar_offers_LDADD = $(tests_unit_node_test_node_LDADD)
 tests_unit_node_test_liar_log_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
 tests_unit_node_test_liar_log_LDADD = $(tests_unit_node_test_node_LDADD)
 tests_unit_node_test_liar_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
@@ -167,7 +171,8 @@ tests_unit_node_test_node_LDADD = sim/libsim.a sim/libapi.a $(node_libs) $(CMOCK
 $(tests_unit_node_test_view_OBJECTS) $(tests_unit_node_test_view_sites_OBJECTS) \
 	$(tests_unit_node_test_view_snapshot_OBJECTS) $(tests_unit_node_test_shard_OBJECTS) \
 	$(tests_unit_node_test_node_swarm_OBJECTS) $(tests_unit_node_test_handoff_OBJECTS) \
-	$(tests_unit_node_test_liar_OBJECTS) $(tests_unit_node_test_rights_OBJECTS) \
+	$(tests_unit_node_test_liar_OBJECTS) $(tests_unit_node_test_liar_offers_OBJECTS) \
+	$(tests_unit_node_test_liar_log_OBJECTS) $(tests_unit_node_test_rights_OBJECTS) \
 	$(tests_unit_node_test_checkpoint_OBJECTS) \
 	$(tests_unit_node_test_evictions_OBJECTS) $(tests_unit_node_test_places_OBJECTS) \
 	$(tests_unit_node_test_programs_OBJECTS) \

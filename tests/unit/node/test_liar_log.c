@@ -11,38 +11,12 @@
 #include <cmocka.h>
 
 #include "base/limits.h"
-#include "tests/unit/node/cluster_fixture.h"
+#include "tests/unit/node/liar_fixture.h"
 
-enum { LIAR = 3, OTHER = 2, LEADERS = 2, SECOND = 1000000 };
+enum { LEADERS = 2, SECOND = 1000000 };
 
 /* What the liar says comes next, though nobody has ordered it. */
 enum forged { FORGED_EVICT, FORGED_DELETE, FORGED_KINDS };
-
-static int
-is_told(struct cluster *cluster, const char *text)
-{
-    return strstr(cluster_trace_text(cluster), text) != NULL;
-}
-
-static void
-expect_told(struct cluster *cluster, const char *text)
-{
-    if (!is_told(cluster, text))
-        fail_msg("nobody is told \"%s\"", text);
-}
-
-/* Hosts in a row, operators at the first two, and a job that has settled. */
-static void
-begin(struct scene *scene, const char *hosts, enum lbm_etcd_ability etcd)
-{
-    struct cluster_options options = scene_without_faults;
-    options.operators = LEADERS;
-    options.etcd = etcd;
-    scene_new(scene, hosts, "lattice:8x8", &options);
-    cluster_trace(scene->cluster, 1);
-    assert_int_equal(cluster_submit(scene->cluster, 0, "job", &scene->g, LBM_START_PLAN), LBM_OK);
-    scene_expect_settled(scene, 60);
-}
 
 static void
 lie(struct scene *scene, enum forged forged)
@@ -82,17 +56,10 @@ promote(struct scene *scene, uint32_t host, int force)
 static void
 expect_unharmed(struct scene *scene)
 {
-    uint32_t *part = calloc(scene->g.n, sizeof *part);
-    if (is_told(scene->cluster, ": evict host 2 incarnation 1 lost 1") ||
-        is_told(scene->cluster, ": job_delete"))
+    if (liar_is_told(scene->cluster, ": evict host 2 incarnation 1 lost 1") ||
+        liar_is_told(scene->cluster, ": job_delete"))
         fail_msg("a forged entry is stored");
-    const Lbm__HostsReply *hosts = scene_hosts(scene, 1);
-    for (size_t i = 0; i < hosts->n_hosts; i++)
-        assert_string_equal(hosts->hosts[i]->state, "ACTIVE");
-    assert_int_equal(scene_set_capacity(scene->cluster, 1, 1, 2), LBM_OK);
-    scene_expect_settled(scene, 60);
-    scene_owners(scene, part);
-    free(part);
+    liar_expect_unharmed(scene, 1);
 }
 
 /* The liar goes on lying: an operator says whom the leader is to believe. */
@@ -103,19 +70,19 @@ a_leader_that_starts_takes_no_entry_from_one_host_alone(void **state)
     for (int forged = 0; forged < FORGED_KINDS; forged++)
         for (int is_forced = 0; is_forced < 2; is_forced++) {
             struct scene scene;
-            begin(&scene, "chain:4", LBM_ETCD_ABILITY_NONE);
+            liar_begin(&scene, "chain:4", LEADERS, LBM_ETCD_ABILITY_NONE);
             lie(&scene, (enum forged)forged);
             cluster_crash(scene.cluster, 0);
             cluster_run(scene.cluster, SECOND / 10, NULL, NULL);
             cluster_restart(scene.cluster, 0);
             cluster_run(scene.cluster, 20 * SECOND, NULL, NULL);
-            expect_told(scene.cluster, "waits for a second host that has what host 3 says");
+            liar_expect_told(scene.cluster, "waits for a second host that has what host 3 says");
             if (is_forced)
                 assert_int_equal(promote(&scene, 0, 1), LBM_OK);
             else
                 cluster_lie(scene.cluster, LIAR, CLUSTER_LIE_NONE);
             cluster_run(scene.cluster, 10 * SECOND, NULL, NULL);
-            expect_told(scene.cluster, "this host orders the control log again");
+            liar_expect_told(scene.cluster, "this host orders the control log again");
             cluster_lie(scene.cluster, LIAR, CLUSTER_LIE_NONE);
             expect_unharmed(&scene);
             scene_free(&scene);
@@ -158,7 +125,7 @@ what_one_honest_host_has_is_not_passed_over(void **state)
     (void)state;
     for (uint32_t host = 1; host <= LIAR; host += LIAR - 1) {
         struct scene scene;
-        begin(&scene, "chain:4", LBM_ETCD_ABILITY_NONE);
+        liar_begin(&scene, "chain:4", LEADERS, LBM_ETCD_ABILITY_NONE);
         cluster_image_disk(scene.cluster, 0);
         for (uint32_t other = 1; other <= LIAR; other++)
             cluster_cut(scene.cluster, 0, other, other != host);
@@ -171,7 +138,7 @@ what_one_honest_host_has_is_not_passed_over(void **state)
         cluster_restart(scene.cluster, 0);
         cluster_run(scene.cluster, 20 * SECOND, NULL, NULL);
         if (host == LIAR)
-            expect_told(scene.cluster, "waits for a second host that has what host 3 says");
+            liar_expect_told(scene.cluster, "waits for a second host that has what host 3 says");
         else
             assert_true(scene_hosts(&scene, 1)->hosts[OTHER]->capacity == 0.75);
         scene_free(&scene);
@@ -184,7 +151,7 @@ who_is_promoted_takes_no_entry_from_one_host_alone(void **state)
     (void)state;
     for (int forged = 0; forged < FORGED_KINDS; forged++) {
         struct scene scene;
-        begin(&scene, "chain:4", LBM_ETCD_ABILITY_NONE);
+        liar_begin(&scene, "chain:4", LEADERS, LBM_ETCD_ABILITY_NONE);
         lie(&scene, (enum forged)forged);
         assert_int_equal(promote(&scene, 1, 0), LBM_E_TIMEOUT);
         cluster_run(scene.cluster, 2 * SECOND, NULL, NULL);
@@ -202,7 +169,7 @@ who_asks_in_place_of_the_leader_takes_no_entry_from_one_host_alone(void **state)
     (void)state;
     for (int forged = 0; forged < FORGED_KINDS; forged++) {
         struct scene scene;
-        begin(&scene, "chain:4", LBM_ETCD_ABILITY_NONE);
+        liar_begin(&scene, "chain:4", LEADERS, LBM_ETCD_ABILITY_NONE);
         lie(&scene, (enum forged)forged);
         cluster_crash(scene.cluster, 0);
         cluster_run(scene.cluster, 10 * SECOND, NULL, NULL);
@@ -220,7 +187,7 @@ who_asks_in_place_of_etcd_takes_no_entry_from_one_host_alone(void **state)
     (void)state;
     for (int forged = 0; forged < FORGED_KINDS; forged++) {
         struct scene scene;
-        begin(&scene, "chain:4", LBM_ETCD_ABILITY_RUNS);
+        liar_begin(&scene, "chain:4", LEADERS, LBM_ETCD_ABILITY_RUNS);
         cluster_run(scene.cluster, 20 * SECOND, NULL, NULL);
         assert_true(cluster_log_is_managed(scene.cluster));
         cluster_log_unavailable(scene.cluster, 1);
@@ -243,7 +210,7 @@ a_leader_with_an_older_disk_takes_no_view_from_one_host_alone(void **state)
     (void)state;
     for (int forged = 0; forged < FORGED_KINDS; forged++) {
         struct scene scene;
-        begin(&scene, "chain:5", LBM_ETCD_ABILITY_NONE);
+        liar_begin(&scene, "chain:5", LEADERS, LBM_ETCD_ABILITY_NONE);
         cluster_image_disk(scene.cluster, 0);
         for (int i = 0; i < 40; i++)
             assert_int_equal(scene_set_capacity(scene.cluster, 1, OTHER, 1 + i % 2), LBM_OK);
@@ -253,7 +220,7 @@ a_leader_with_an_older_disk_takes_no_view_from_one_host_alone(void **state)
         assert_true(cluster_roll_back_disk(scene.cluster, 0));
         cluster_restart(scene.cluster, 0);
         cluster_run(scene.cluster, 5 * SECOND, NULL, NULL);
-        expect_told(scene.cluster, "the control log begins at a snapshot");
+        liar_expect_told(scene.cluster, "the control log begins at a snapshot");
         cluster_lie(scene.cluster, LIAR, CLUSTER_LIE_NONE);
         cluster_run(scene.cluster, 60 * SECOND, NULL, NULL);
         expect_unharmed(&scene);
@@ -267,14 +234,14 @@ a_host_without_a_log_takes_no_view_from_one_host_alone(void **state)
 {
     struct scene scene;
     (void)state;
-    begin(&scene, "chain:4", LBM_ETCD_ABILITY_NONE);
+    liar_begin(&scene, "chain:4", LEADERS, LBM_ETCD_ABILITY_NONE);
     lie(&scene, FORGED_DELETE);
     cluster_crash(scene.cluster, 0);
     cluster_crash(scene.cluster, OTHER);
     cluster_lose_disk(scene.cluster, OTHER);
     cluster_restart(scene.cluster, OTHER);
     cluster_run(scene.cluster, 10 * SECOND, NULL, NULL);
-    if (is_told(scene.cluster, "the control log begins at a snapshot"))
+    if (liar_is_told(scene.cluster, "the control log begins at a snapshot"))
         fail_msg("the view of one host alone is taken");
     cluster_lie(scene.cluster, LIAR, CLUSTER_LIE_NONE);
     cluster_restart(scene.cluster, 0);
@@ -289,7 +256,7 @@ nobody_waits_for_a_host_that_sends_nothing(void **state)
     (void)state;
     for (int is_promoted = 0; is_promoted < 2; is_promoted++) {
         struct scene scene;
-        begin(&scene, "chain:4", LBM_ETCD_ABILITY_NONE);
+        liar_begin(&scene, "chain:4", LEADERS, LBM_ETCD_ABILITY_NONE);
         cluster_lie(scene.cluster, LIAR, CLUSTER_LIE_SILENCE);
         if (is_promoted) {
             assert_int_equal(promote(&scene, 1, 0), LBM_E_TIMEOUT);
@@ -299,7 +266,7 @@ nobody_waits_for_a_host_that_sends_nothing(void **state)
             cluster_restart(scene.cluster, 0);
         }
         cluster_run(scene.cluster, 20 * SECOND, NULL, NULL);
-        expect_told(scene.cluster, "has sent nothing of what comes after");
+        liar_expect_told(scene.cluster, "has sent nothing of what comes after");
         assert_int_equal(scene_set_capacity(scene.cluster, 1, 1, 3), LBM_OK);
         expect_unharmed(&scene);
         scene_free(&scene);
