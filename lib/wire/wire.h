@@ -20,11 +20,12 @@
 /* The protocols between hosts that this program speaks (docs/protocol.md section 18). */
 #define LBM_PROTOCOL_LEAST 1
 #define LBM_PROTOCOL_MOST 2
-#define LBM_PROTOCOL_CUTS 2         /* the first with consistent cuts, */
-#define LBM_PROTOCOL_RUNS 2         /* with programs that daemons run, */
-#define LBM_PROTOCOL_BLOBS 2        /* with payloads that are kept in pieces, */
-#define LBM_PROTOCOL_OFFER_CHECKS 2 /* with hosts that say whether an offered vertex is theirs, */
-#define LBM_PROTOCOL_LARGE 2        /* and with labels of running jobs in large clusters */
+#define LBM_PROTOCOL_CUTS 2           /* the first with consistent cuts, */
+#define LBM_PROTOCOL_RUNS 2           /* with programs that daemons run, */
+#define LBM_PROTOCOL_BLOBS 2          /* with payloads that are kept in pieces, */
+#define LBM_PROTOCOL_OFFER_CHECKS 2   /* with hosts that say whether an offered vertex is theirs, */
+#define LBM_PROTOCOL_LARGE 2          /* with labels of running jobs in large clusters, */
+#define LBM_PROTOCOL_ENSEMBLES_MEND 2 /* and with ensembles of which several members are gone at once */
 
 /* Limits of the schema alone; the others are in base/limits.h. */
 #define LBM_ROWS_MAX 65536                 /* ghosts, a band, part of a map: 1 MiB at 16 bytes a row */

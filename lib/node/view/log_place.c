@@ -6,14 +6,25 @@
 
 #include "node/view/internal.h"
 
-/* Nonzero if the members named are hosts that take part, each once; else refusal says why not. */
+/* Nonzero if that is a member of the ensemble already: it may be gone, and go from the list after another
+ * one, since members change one at a time. */
+static int
+stays(const struct lbm_view *view, const Lbm__Ensemble *ensemble, size_t i)
+{
+    const struct lbm_ensemble_member *was = lbm_ensemble_member(&view->ensemble, ensemble->host[i]);
+    return view->protocol >= LBM_PROTOCOL_ENSEMBLES_MEND && view->ensemble.id == ensemble->id &&
+           was != NULL && was->incarnation == ensemble->incarnation[i];
+}
+
+/* Nonzero if the members named are hosts that take part, or stay, each once; else refusal says why not. */
 static int
 names_hosts(const struct lbm_view *view, const Lbm__Ensemble *ensemble, char *refusal)
 {
     for (size_t i = 0; i < ensemble->n_host && refusal[0] == '\0'; i++) {
         const struct lbm_member *member = lbm_view_member(view, ensemble->host[i]);
-        if (member == NULL || !lbm_state_participates(member->state) ||
-            member->incarnation != ensemble->incarnation[i])
+        int is_there = member != NULL && lbm_state_participates(member->state) &&
+                       member->incarnation == ensemble->incarnation[i];
+        if (!is_there && !stays(view, ensemble, i))
             snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " is no member", ensemble->host[i]);
         for (size_t k = 0; k < i; k++)
             if (ensemble->host[k] == ensemble->host[i])

@@ -169,6 +169,24 @@ members_that_are_lost_are_replaced(void **state)
     end(cluster, &h);
 }
 
+/* One after the other; what the list has meanwhile is one that is lost. */
+static void
+two_members_that_are_lost_at_once_are_replaced(void **state)
+{
+    struct lbm_hosts h;
+    (void)state;
+    struct cluster *cluster = cluster_of("ring:11", LBM_ETCD_ABILITY_RUNS, &h);
+    cluster_crash_with(cluster, 1, CRASH_NONE);
+    cluster_lose_disk(cluster, 1);
+    lose(cluster, 3);
+    cluster_run(cluster, LOST, NULL, NULL);
+    const Lbm__StatusReply *status = status_of(cluster, 8);
+    assert_false(is_member(status, 1));
+    assert_false(is_member(status, 3));
+    expect_ensemble(cluster, 8, 5);
+    end(cluster, &h);
+}
+
 /* With three hosts nobody can take the place: it is the same host that takes it, once it is back. */
 static void
 a_host_that_comes_back_takes_its_own_place(void **state)
@@ -442,6 +460,7 @@ main(void)
         cmocka_unit_test(two_hosts_and_hosts_without_etcd_keep_it_local),
         cmocka_unit_test(its_former_leader_may_be_lost_at_once),
         cmocka_unit_test(members_that_are_lost_are_replaced),
+        cmocka_unit_test(two_members_that_are_lost_at_once_are_replaced),
         cmocka_unit_test(a_host_that_comes_back_takes_its_own_place),
         cmocka_unit_test(the_log_moves_to_a_host_and_back),
         cmocka_unit_test(a_host_that_was_away_finds_the_log),
