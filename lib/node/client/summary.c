@@ -311,7 +311,11 @@ judge(const struct lbm_node *node, const struct job *job, const struct lbm_job_e
     if (out->lost != 0)
         because(tally, "a host was evicted as lost that had them: lbctl recover %s", entry->name);
     else if (idle > tally->away && !is_partial)
-        because(tally, "no host says that it has them");
+        because(
+            tally,
+            "no host says that it has them; if that lasts, a host and its backup have lost their disks at "
+            "once: lbctl cancel %s, and submit it again",
+            entry->name);
     end_reason(tally);
 }
 
