@@ -49,20 +49,23 @@ sync_folder(const struct lbm_store *store, struct lbm_diag *diag)
     return err;
 }
 
-/* The first line of a file, without its end.  Returns 0 if there is no such file; else nonzero, and *line is
- * empty if nothing can be read. */
-static int
-read_line(const char *path, char line[LBM_STORE_BOOT_BYTES])
+/* The first line of a file, without its end; *is_there 0: there is no such file.
+ * Errors: LBM_E_IO it cannot be read, which says nothing of what it has. */
+static enum lbm_err
+read_line(const char *path, char line[LBM_STORE_BOOT_BYTES], int *is_there, struct lbm_diag *diag)
 {
     line[0] = '\0';
+    *is_there = 0;
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
-        return errno != ENOENT;
+        return errno == ENOENT ? LBM_OK : lbm_store_system_error(path, diag, "reading it");
     ssize_t n = read(fd, line, LBM_STORE_BOOT_BYTES - 1);
+    enum lbm_err err = n >= 0 ? LBM_OK : lbm_store_system_error(path, diag, "reading it");
     close(fd);
+    *is_there = 1;
     line[n > 0 ? n : 0] = '\0';
     line[strcspn(line, "\n")] = '\0';
-    return 1;
+    return err;
 }
 
 /* ---- before the database is opened --------------------------------------------------------------- */
@@ -154,16 +157,17 @@ lbm_store_check_boot(struct lbm_store *store, const struct lbm_store_how *how, s
 {
     const char *boot_path = how != NULL && how->boot_path != NULL ? how->boot_path : KERNEL_BOOT_ID;
     char was[LBM_STORE_BOOT_BYTES];
+    int is_there;
     char *mark = path_of(store, "-boot", diag);
     if (mark == NULL)
         return LBM_E_NOMEM;
     store->durability = how != NULL ? how->durability : LBM_DURABILITY_DISK;
-    store->is_marked = read_line(mark, was);
+    enum lbm_err err = read_line(mark, was, &store->is_marked, diag);
     free(mark);
-    if (store->durability == LBM_DURABILITY_DISK && !store->is_marked)
-        return LBM_OK;
-    (void)read_line(boot_path, store->boot);
-    if (store->boot[0] == '\0')
+    if (err != LBM_OK || (store->durability == LBM_DURABILITY_DISK && !store->is_marked))
+        return err;
+    err = read_line(boot_path, store->boot, &is_there, diag);
+    if (err != LBM_OK || store->boot[0] == '\0')
         return lbm_diag_set(
             diag, LBM_E_UNSUPPORTED, boot_path, 0,
             "the system does not tell whether the machine has started again, which a database "

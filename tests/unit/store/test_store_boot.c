@@ -172,22 +172,40 @@ database_that_is_torn_is_set_aside_unread(void **state)
 }
 
 static void
-mark_that_cannot_be_read_is_one_of_another_start(void **state)
+mark_that_says_nothing_is_one_of_another_start(void **state)
 {
     (void)state;
     static const char *const marks[] = {"", "\n", "first and more\n", "\n\n\n"};
-    for (size_t i = 0; i <= sizeof marks / sizeof *marks; i++) {
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
         struct lbm_store *store = open_store(LBM_DURABILITY_MEMORY);
         put_rows(store, 0, 1);
         kill_store(store);
-        char mark[256];
-        snprintf(mark, sizeof mark, "%s", model_path(directory, "db-boot"));
-        if (i < sizeof marks / sizeof *marks)
-            write_file(mark, marks[i]);
-        else
-            assert_true(unlink(mark) == 0 && symlink(boot_path, mark) == 0); /* which is not followed */
+        write_file(model_path(directory, "db-boot"), marks[i]);
         store = open_store(LBM_DURABILITY_MEMORY);
         assert_non_null(lbm_store_set_aside(store));
+        lbm_store_close(store);
+    }
+}
+
+/* It says nothing of the database, which stays as it is: whatever is in the way may not last. */
+static void
+mark_that_cannot_be_opened_ends_the_daemon(void **state)
+{
+    (void)state;
+    static const enum lbm_durability durabilities[] = {LBM_DURABILITY_MEMORY, LBM_DURABILITY_DISK};
+    struct lbm_store *store = open_store(LBM_DURABILITY_DISK);
+    put_rows(store, 0, 1);
+    lbm_store_close(store);
+    for (size_t i = 0; i < sizeof durabilities / sizeof *durabilities; i++) {
+        const struct lbm_store_how how = {durabilities[i], boot_path};
+        char mark[256];
+        snprintf(mark, sizeof mark, "%s", model_path(directory, "db-boot"));
+        assert_int_equal(symlink(boot_path, mark), 0); /* which is not followed */
+        assert_int_equal(lbm_store_open(model_path(directory, "db"), &how, &store, &diag), LBM_E_IO);
+        assert_int_equal(unlink(mark), 0);
+        store = open_store(LBM_DURABILITY_DISK);
+        assert_null(lbm_store_set_aside(store));
+        assert_int_equal(count_rows(store), 1);
         lbm_store_close(store);
     }
     assert_true(is_there("boot_id"));
@@ -334,7 +352,8 @@ main(void)
         TEST(end_of_the_daemon_loses_nothing),
         TEST(start_of_the_machine_sets_it_aside),
         TEST(database_that_is_torn_is_set_aside_unread),
-        TEST(mark_that_cannot_be_read_is_one_of_another_start),
+        TEST(mark_that_says_nothing_is_one_of_another_start),
+        TEST(mark_that_cannot_be_opened_ends_the_daemon),
         TEST(end_in_order_outlives_a_start_of_the_machine),
         TEST(setting_changes_in_both_directions),
         TEST(without_a_boot_id_only_the_disk_counts),
