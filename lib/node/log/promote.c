@@ -31,7 +31,7 @@ lbm_log_enter_term(struct lbm_node *node, uint64_t term, uint32_t leader)
         lbm_core_note(node, LBM_NOTE_WARNING, "host %" PRIu32 " orders the control log from now on", leader);
     if (node->promotion.round != PROMOTION_NONE && leader != LBM_NONE)
         lbm_log_promotion_ends(node, LBM_E_BUSY, "another host is being promoted");
-    if (node->leader_host != LBM_NONE)
+    if (node->leader_host != LBM_NONE && node->caught_up) /* it has led, and not only been promised to */
         node->followed = node->leader_host;
     node->term = term;
     node->leader = 0;
