@@ -20,7 +20,8 @@ node_application = lib/node/application/application.c lib/node/application/appli
 	lib/node/application/programs.c lib/node/application/program_watch.c \
 	lib/node/application/payloads.c lib/node/application/unserved.c lib/node/client/run.c
 node_mapping = lib/node/mapping/diffuse.c lib/node/mapping/diffuse.h lib/node/mapping/ghosts.c \
-	lib/node/mapping/internal.h lib/node/mapping/label_choice.c lib/node/mapping/label_flow.c lib/node/mapping/label_loads.c \
+	lib/node/mapping/internal.h lib/node/mapping/label_choice.c lib/node/mapping/label_flow.c \
+	lib/node/mapping/label_loads.c \
 	lib/node/mapping/labels.c \
 	lib/node/mapping/levels.c lib/node/mapping/mapping.c lib/node/mapping/mapping.h \
 	lib/node/mapping/normalization.c lib/node/mapping/normalization.h lib/node/mapping/regions.c \
@@ -40,7 +41,7 @@ node_migration = lib/node/migration/completion.c lib/node/migration/due.c lib/no
 node_log = lib/node/log/alone.c lib/node/log/confirm.c lib/node/log/control_log.c \
 	lib/node/log/deferred.c lib/node/log/diverged.c \
 	lib/node/log/ensemble.c lib/node/log/engine.c lib/node/log/external.c lib/node/log/forced.c lib/node/log/heard.c \
-	lib/node/log/internal.h lib/node/log/local.c lib/node/log/log.h lib/node/log/log_copy.c \
+	lib/node/log/internal.h lib/node/log/local.c lib/node/log/log.h lib/node/log/log_copy.c lib/node/log/send_entries.c \
 	lib/node/log/log_requests.c lib/node/log/log_snapshot.c lib/node/log/promote.c lib/node/log/proposals.c \
 	lib/node/log/propose_right.c lib/node/log/terms.c
 node_membership = lib/node/membership/capacity.c lib/node/membership/drain.c \

@@ -70,6 +70,23 @@ is_new_leader(const struct lbm_node *node, uint32_t host, uint64_t term, uint32_
            lbm_log_is_operator(node, host);
 }
 
+/* Nonzero if who led before says that the log has moved into the ensemble that is there for it. A host that
+ * asks for promises meanwhile gets none. */
+static int
+is_move(const struct lbm_node *node, uint32_t host, const ProtobufCBinaryData *bytes)
+{
+    Lbm__Command *command = NULL;
+    struct lbm_diag diag;
+    if (node->promotion.round != PROMOTION_PROMISE ||
+        (host != node->followed && (node->view.external || host != node->view.leader)) ||
+        lbm_wire_unpack_command(bytes->data, bytes->len, &command, &diag) != LBM_OK)
+        return 0;
+    int is_so =
+        command->what_case == LBM__COMMAND__WHAT_ENSEMBLE && command->ensemble->step == LBM_ENSEMBLE_MOVE;
+    lbm__command__free_unpacked(command, NULL);
+    return is_so;
+}
+
 /* The same of a view. */
 static int
 is_new_leaders(const struct lbm_node *node, uint32_t host, const uint8_t *bytes, size_t len)
@@ -220,7 +237,8 @@ lbm_log_heard_entries(struct lbm_node *node, uint32_t from, const Lbm__LogEntrie
         node->promotion.is_heard |= from == node->promotion.longest;
         if (!believed || node->log_words.n != 0)
             digest_of(command->data, command->len, said.digest);
-        waits = !believed && second(node, &said) == LBM_NONE && !might_be_ordered(node, from, command);
+        waits = !believed && second(node, &said) == LBM_NONE && !might_be_ordered(node, from, command) &&
+                !is_move(node, from, command);
         if (waits) {
             wait_for_second(node, from, entries, i);
             continue;

@@ -305,6 +305,11 @@ uint64_t lbm_log_known_term(const struct lbm_node *node);
 uint32_t lbm_log_known_leader(const struct lbm_node *node);
 /* Who asks the wrong host, or has yet to hear of a term, learns who leads. */
 void lbm_log_tell_leader(struct lbm_node *node, uint32_t host);
+/* Send a host this copy's entries from that index on; a leader, those that it has applied. */
+void lbm_log_send_entries(struct lbm_node *node, uint32_t host, uint64_t from);
+/* Who is being promoted while the log has moved into its ensemble is sent the entry that says so, and those
+ * after it. */
+void lbm_log_tell_moved(struct lbm_node *node, uint32_t host);
 /* The operator who waits for a promotion, if one does, hears how it is. */
 void lbm_log_promotion_answer(struct lbm_node *node, enum lbm_err err, const char *why);
 /* A promotion is over; the operator who waits for it hears how. */

@@ -10,40 +10,6 @@
 #include "node/log/log.h"
 #include "node/membership/membership.h"
 
-/* Bounds of one LogEntries message: far below a frame, though one entry may have LBM_COMMAND_BYTES_MAX. */
-enum { ENTRIES_BATCH = 256, ENTRIES_BYTES = 1 << 20 };
-
-/* The leader tells all it is connected to; the others ask when they notice. */
-static void
-push_entries(struct lbm_node *node, uint32_t host, uint64_t from)
-{
-    uint64_t last = node->leader ? node->view.index : lbm_log_last(node), at = from;
-    do {
-        ProtobufCBinaryData data[ENTRIES_BATCH];
-        size_t n = 0, bytes = 0;
-        while (at + n <= last && n < ENTRIES_BATCH && bytes < ENTRIES_BYTES) {
-            const struct lbm_recovered_entry *entry = lbm_log_entry(node, at + n);
-            data[n++] = (ProtobufCBinaryData){entry->len, entry->command};
-            bytes += entry->len;
-        }
-        Lbm__LogEntries entries = LBM__LOG_ENTRIES__INIT;
-        entries.from = at;
-        entries.n_command = n;
-        entries.command = data;
-        entries.last = last;
-        entries.chain =
-            at - 1 >= node->log_base && at - 1 <= lbm_log_last(node) ? lbm_log_chain(node, at - 1) : 0;
-        entries.term = lbm_log_known_term(node);
-        entries.leader = lbm_log_known_leader(node);
-        entries.now_us = node->leader ? (uint64_t)node->now_us : 0;
-        Lbm__Peer message = LBM__PEER__INIT;
-        message.body_case = LBM__PEER__BODY_LOG_ENTRIES;
-        message.log_entries = &entries;
-        lbm_core_send(node, host, &message);
-        at += n;
-    } while (at <= last);
-}
-
 static void
 local_start(struct lbm_node *node)
 {
@@ -58,7 +24,7 @@ local_applied(struct lbm_node *node, uint64_t from)
 {
     for (size_t i = 0; node->leader && node->caught_up && i < node->peers.n; i++)
         if (node->peers.at[i].connected)
-            push_entries(node, node->peers.at[i].host, from);
+            lbm_log_send_entries(node, node->peers.at[i].host, from);
 }
 
 /* An entry that is being stored may be the first proposal itself, taken before a restart or without our
@@ -297,7 +263,7 @@ lbm_log_on_fetch(struct lbm_node *node, const Lbm__Peer *message)
         lbm_log_snapshot_send(node, message->src);
     else {
         lbm_log_store_deferred(node);
-        push_entries(node, message->src, fetch->from);
+        lbm_log_send_entries(node, message->src, fetch->from);
     }
 }
 
@@ -317,7 +283,9 @@ lbm_log_on_entries(struct lbm_node *node, const Lbm__Peer *message)
     }
     (void)lbm_log_term_heard(node, entries->term, entries->leader, message->src);
     int is_source = lbm_log_is_source(node, message->src);
-    if (entries->term < node->term && !is_source) {
+    int is_promised_to =
+        node->promotion.round == PROMOTION_PROMISE; /* what was ordered meanwhile comes, too */
+    if (entries->term < node->term && !is_source && !is_promised_to) {
         lbm_log_tell_leader(node, message->src);
         return;
     }

@@ -550,8 +550,12 @@ lbm_log_on_poll(struct lbm_node *node, const Lbm__Peer *message)
         return;
     lbm_log_store_deferred(node); /* what this host says it has */
     int is_heard = lbm_log_forced_heard(node, message, poll->term, poll->promise ? message->src : LBM_NONE);
-    if (!is_heard || (poll->promise && node->engine != LBM_LOG_ENGINE_LOCAL))
+    if (!is_heard)
         return;
+    if (poll->promise && node->engine != LBM_LOG_ENGINE_LOCAL) {
+        lbm_log_tell_moved(node, message->src);
+        return;
+    }
     /* A host whose disk was lost knows no members; it has nothing that the others could lack. */
     int may_ask = lbm_view_member(&node->view, message->src) != NULL || lbm_log_last(node) == 0;
     int is_asked = poll->promise && poll->term > node->term && may_ask;

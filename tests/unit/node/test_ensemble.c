@@ -302,6 +302,33 @@ a_host_takes_the_log_from_an_ensemble_that_is_lost(void **state)
     end(cluster, &h);
 }
 
+/* Another host is promoted just before the log moves: whoever wins, that host does not stay behind. */
+static void
+a_promotion_that_the_move_overtakes_ends(void **state)
+{
+    struct lbm_hosts h;
+    int64_t moved_us = 0;
+    (void)state;
+    struct cluster *cluster = cluster_begun("ring:5", LBM_ETCD_ABILITY_RUNS, &h);
+    while (!cluster_log_is_external(cluster) && moved_us < 30 * SECOND) {
+        cluster_run(cluster, 1000, NULL, NULL);
+        moved_us = cluster_now(cluster);
+    }
+    end(cluster, &h);
+    for (int before_us = 500; before_us <= 8000; before_us += 500) {
+        cluster = cluster_begun("ring:5", LBM_ETCD_ABILITY_RUNS, &h);
+        Lbm__PromoteRequest empty = LBM__PROMOTE_REQUEST__INIT;
+        Lbm__Request request = LBM__REQUEST__INIT;
+        request.what_case = LBM__REQUEST__WHAT_PROMOTE;
+        request.promote = &empty;
+        cluster_run(cluster, moved_us - before_us - cluster_now(cluster), NULL, NULL);
+        cluster_request(cluster, 4, 0, &request);
+        cluster_run(cluster, 60 * SECOND, NULL, NULL);
+        expect_ensemble(cluster, 4, 3);
+        end(cluster, &h);
+    }
+}
+
 /* The host that takes it ends in between: it goes on, and so does the log. */
 static void
 taking_it_goes_on_after_a_crash(void **state)
@@ -466,6 +493,7 @@ main(void)
         cmocka_unit_test(a_host_that_was_away_finds_the_log),
         cmocka_unit_test(who_was_away_follows_the_leader_though_the_third_host_is_down),
         cmocka_unit_test(a_host_takes_the_log_from_an_ensemble_that_is_lost),
+        cmocka_unit_test(a_promotion_that_the_move_overtakes_ends),
         cmocka_unit_test(taking_it_goes_on_after_a_crash),
         cmocka_unit_test(a_host_with_a_disk_from_before_its_reset_does_not_stop_that),
         cmocka_unit_test(a_member_that_lies_about_the_log_is_not_believed),
