@@ -76,17 +76,18 @@ offer(struct cluster *c, uint32_t host, const Lbm__Peer *as, uint64_t job, uint3
     step(c, host, &event);
 }
 
-/* Nonzero if `owner` is there to say to `host` what it owns: who is evicted is not asked, nor who made
- * others believe that it is slow. */
+/* Nonzero if `owner` is there to say to `host` what it owns: who is evicted is not asked, nor is anybody if
+ * one of the two made others believe that it is slow. */
 static int
 can_tell(const struct cluster *c, uint32_t owner, uint32_t host)
 {
     const struct machine *m = &c->machine[owner];
     const struct lbm_member *member = lbm_view_member(&c->check.view, owner);
-    return member != NULL && lbm_view_participates(member) && m->node != NULL && !m->was_far && !m->stopped &&
-           !m->suspended && !m->broken[host] && !c->machine[host].broken[owner] &&
-           !c->cut[(size_t)owner * c->n + host] && !c->cut[(size_t)host * c->n + owner] &&
-           lbm_node_is_member(m->node) && lbm_node_address(c->machine[host].node, owner) != NULL;
+    return member != NULL && lbm_view_participates(member) && m->node != NULL && !m->was_far &&
+           !c->machine[host].was_far && !m->stopped && !m->suspended && !m->broken[host] &&
+           !c->machine[host].broken[owner] && !c->cut[(size_t)owner * c->n + host] &&
+           !c->cut[(size_t)host * c->n + owner] && lbm_node_is_member(m->node) &&
+           lbm_node_address(c->machine[host].node, owner) != NULL;
 }
 
 /* A vertex that a third host owns, at an epoch that could be the next: the owner is asked. */
