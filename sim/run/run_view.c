@@ -212,8 +212,9 @@ run_may_evict(const struct run *s)
 
 /* ---- the control log ----------------------------------------------------------------------------------- */
 
-uint32_t
-run_leader(struct run *s, uint32_t host)
+/* What a host says of itself; NULL: it does not answer. */
+static const Lbm__StatusReply *
+status_of(struct run *s, uint32_t host)
 {
     Lbm__Empty empty = LBM__EMPTY__INIT;
     Lbm__Request request = LBM__REQUEST__INIT;
@@ -221,23 +222,25 @@ run_leader(struct run *s, uint32_t host)
     request.status = &empty;
     cluster_request(s->cluster, host, 0, &request);
     const Lbm__Response *response = cluster_reply(s->cluster, host, 0);
-    return response != NULL && response->code == LBM_OK ? response->status->leader : LBM_NONE;
+    return response != NULL && response->code == LBM_OK ? response->status : NULL;
+}
+
+uint32_t
+run_leader(struct run *s, uint32_t host)
+{
+    const Lbm__StatusReply *status = status_of(s, host);
+    return status != NULL ? status->leader : LBM_NONE;
 }
 
 /* Nonzero if that host orders the control log but for hosts that will never answer: all that it waits for. */
 static int
 waits_for_the_dead(struct run *s, uint32_t host)
 {
-    Lbm__Empty empty = LBM__EMPTY__INIT;
-    Lbm__Request request = LBM__REQUEST__INIT;
-    request.what_case = LBM__REQUEST__WHAT_STATUS;
-    request.status = &empty;
-    cluster_request(s->cluster, host, 0, &request);
-    const Lbm__Response *response = cluster_reply(s->cluster, host, 0);
-    if (response == NULL || response->code != LBM_OK || response->status->n_awaited == 0)
+    const Lbm__StatusReply *status = status_of(s, host);
+    if (status == NULL || status->n_awaited == 0)
         return 0;
-    for (size_t i = 0; i < response->status->n_awaited; i++)
-        if (!s->dead[response->status->awaited[i]])
+    for (size_t i = 0; i < status->n_awaited; i++)
+        if (!s->dead[status->awaited[i]])
             return 0;
     return 1;
 }
@@ -312,15 +315,8 @@ pass_over_the_dead(struct run *s)
 static uint32_t
 awaits_alone(struct run *s, uint32_t host)
 {
-    Lbm__Empty empty = LBM__EMPTY__INIT;
-    Lbm__Request request = LBM__REQUEST__INIT;
-    request.what_case = LBM__REQUEST__WHAT_STATUS;
-    request.status = &empty;
-    cluster_request(s->cluster, host, 0, &request);
-    const Lbm__Response *response = cluster_reply(s->cluster, host, 0);
-    return response != NULL && response->code == LBM_OK && response->status->n_awaited == 1
-               ? response->status->awaited[0]
-               : LBM_NONE;
+    const Lbm__StatusReply *status = status_of(s, host);
+    return status != NULL && status->n_awaited == 1 ? status->awaited[0] : LBM_NONE;
 }
 
 /* Once faults are over a host that is to lead waits still for another one, which can be asked: that one alone

@@ -39,12 +39,14 @@ tests_unit_api_test_steps_line_SOURCES = tests/unit/api/test_steps_line.c lib/ap
 tests_unit_api_test_steps_line_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS) $(PROTOBUF_CFLAGS)
 tests_unit_api_test_steps_line_LDADD = lib/base/libbase.a $(CMOCKA_LIBS)
 $(tests_unit_api_test_steps_line_OBJECTS): $(pb_headers)
-tests_unit_api_test_steps_export_SOURCES = tests/unit/api/test_steps_export.c lib/api/steps_export.c \
+tests_unit_api_test_steps_export_SOURCES = tests/unit/api/test_steps_export.c tests/unit/api/steps_elsewhere.c \
+	lib/api/steps_export.c \
 	lib/api/steps_line.c lib/api/steps_seen.c lib/api/steps.h
 tests_unit_api_test_steps_export_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS) $(PROTOBUF_CFLAGS)
 tests_unit_api_test_steps_export_LDADD = lib/base/libbase.a $(CMOCKA_LIBS)
 $(tests_unit_api_test_steps_export_OBJECTS): $(pb_headers)
-tests_unit_api_test_steps_vertices_SOURCES = tests/unit/api/test_steps_vertices.c lib/api/steps_vertices.c \
+tests_unit_api_test_steps_vertices_SOURCES = tests/unit/api/test_steps_vertices.c \
+	tests/unit/api/steps_elsewhere.c lib/api/steps_vertices.c \
 	lib/api/steps_export.c lib/api/steps_line.c lib/api/steps_seen.c lib/api/steps.h
 tests_unit_api_test_steps_vertices_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS) $(PROTOBUF_CFLAGS)
 tests_unit_api_test_steps_vertices_LDADD = lib/base/libbase.a $(CMOCKA_LIBS)

@@ -19,21 +19,6 @@ enum { STATE_BYTES = 8192, SIDE_BYTES = 256, NEIGHBOURS = 4, STATES = 30, HERE =
 /* ---- what is elsewhere in the library ---- */
 
 void
-lbm_steps_fail(struct lbm_steps *steps, enum lbmap_error error, const char *fmt, ...)
-{
-    (void)fmt;
-    steps->error = error;
-}
-
-void
-lbm_steps_heard(struct lbm_steps *steps, uint32_t host, uint32_t vertex, uint64_t step, uint64_t durable,
-                struct lbm_state *state)
-{
-    (void)steps, (void)host, (void)vertex, (void)step, (void)durable, (void)state;
-    fail();
-}
-
-void
 lbm_steps_count(struct lbm_steps *steps, struct lbm_line *line)
 {
     (void)steps, (void)line;

@@ -17,21 +17,6 @@ enum { STATE_BYTES = 8, KEEP = 1, WINDOW = 3 * KEEP + 1, STEPS = 100, LAST = 40 
 
 /* ---- what is elsewhere in the library ---- */
 
-void
-lbm_steps_fail(struct lbm_steps *steps, enum lbmap_error error, const char *fmt, ...)
-{
-    (void)fmt;
-    steps->error = error;
-}
-
-void
-lbm_steps_heard(struct lbm_steps *steps, uint32_t host, uint32_t vertex, uint64_t step, uint64_t durable,
-                struct lbm_state *state)
-{
-    (void)steps, (void)host, (void)vertex, (void)step, (void)durable, (void)state;
-    fail();
-}
-
 int
 lbm_reduce_is_there(const struct lbm_steps *steps, uint64_t step)
 {

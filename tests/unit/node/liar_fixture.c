@@ -56,3 +56,16 @@ liar_expect_unharmed(struct scene *scene, uint32_t asked)
     scene_owners(scene, part);
     free(part);
 }
+
+enum lbm_err
+liar_promote(struct scene *scene, uint32_t host, int force)
+{
+    Lbm__PromoteRequest promote = LBM__PROMOTE_REQUEST__INIT;
+    promote.force = force != 0;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_PROMOTE;
+    request.promote = &promote;
+    const Lbm__Response *response = cluster_ask(scene->cluster, host, 0, &request);
+    assert_non_null(response);
+    return (enum lbm_err)response->code;
+}

@@ -18,4 +18,8 @@ void liar_expect_told(struct cluster *cluster, const char *text);
 /* Every host takes part, each vertex has one owner, the log can be written. In: the host that is asked. */
 void liar_expect_unharmed(struct scene *scene, uint32_t asked);
 
+/* An operator there has that host order the log.
+ * Returns what it answers. */
+enum lbm_err liar_promote(struct scene *scene, uint32_t host, int force);
+
 #endif

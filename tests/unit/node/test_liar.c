@@ -387,19 +387,6 @@ a_leader_of_whose_log_two_say_that_it_is_another_steps_aside(void **state)
     scene_free(&scene);
 }
 
-static enum lbm_err
-promote(struct scene *scene, uint32_t host, int force)
-{
-    Lbm__PromoteRequest promote = LBM__PROMOTE_REQUEST__INIT;
-    promote.force = force != 0;
-    Lbm__Request request = LBM__REQUEST__INIT;
-    request.what_case = LBM__REQUEST__WHAT_PROMOTE;
-    request.promote = &promote;
-    const Lbm__Response *response = cluster_ask(scene->cluster, host, 0, &request);
-    assert_non_null(response);
-    return (enum lbm_err)response->code;
-}
-
 /* Nobody has the leader's last entry, so only the liar can say whether it is in the log: the leader waits
  * until it takes that back, or an operator does not believe it. */
 static void
@@ -420,7 +407,7 @@ a_leader_with_entries_of_its_own_waits_for_another_word(void **state)
         cluster_run(scene.cluster, 20000000, NULL, NULL);
         liar_expect_told(scene.cluster, "the control log waits for a host that has the same entries");
         if (is_forced)
-            assert_int_equal(promote(&scene, 0, 1), LBM_OK);
+            assert_int_equal(liar_promote(&scene, 0, 1), LBM_OK);
         else
             cluster_lie(scene.cluster, LIAR, CLUSTER_LIE_NONE);
         cluster_run(scene.cluster, 10000000, NULL, NULL);
@@ -437,7 +424,7 @@ who_is_promoted_keeps_its_log_whatever_one_host_says(void **state)
     (void)state;
     liar_begin(&scene, "chain:4", 0, LBM_ETCD_ABILITY_NONE);
     cluster_lie(scene.cluster, LIAR, CLUSTER_LIE_HISTORY);
-    assert_int_equal(promote(&scene, 1, 0), LBM_OK);
+    assert_int_equal(liar_promote(&scene, 1, 0), LBM_OK);
     cluster_run(scene.cluster, 10000000, NULL, NULL);
     expect_not_told(scene.cluster, "begins again, empty");
     liar_expect_unharmed(&scene, 0);

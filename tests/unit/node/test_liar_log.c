@@ -37,19 +37,6 @@ lie(struct scene *scene, enum forged forged)
     cluster_lie_entry(scene->cluster, LIAR, &command);
 }
 
-static enum lbm_err
-promote(struct scene *scene, uint32_t host, int force)
-{
-    Lbm__PromoteRequest promote = LBM__PROMOTE_REQUEST__INIT;
-    promote.force = force != 0;
-    Lbm__Request request = LBM__REQUEST__INIT;
-    request.what_case = LBM__REQUEST__WHAT_PROMOTE;
-    request.promote = &promote;
-    const Lbm__Response *response = cluster_ask(scene->cluster, host, 0, &request);
-    assert_non_null(response);
-    return (enum lbm_err)response->code;
-}
-
 /* Nothing that is forged was stored; every host takes part, each vertex has one owner, the log can be
  * written.
  */
@@ -78,7 +65,7 @@ a_leader_that_starts_takes_no_entry_from_one_host_alone(void **state)
             cluster_run(scene.cluster, 20 * SECOND, NULL, NULL);
             liar_expect_told(scene.cluster, "waits for a second host that has what host 3 says");
             if (is_forced)
-                assert_int_equal(promote(&scene, 0, 1), LBM_OK);
+                assert_int_equal(liar_promote(&scene, 0, 1), LBM_OK);
             else
                 cluster_lie(scene.cluster, LIAR, CLUSTER_LIE_NONE);
             cluster_run(scene.cluster, 10 * SECOND, NULL, NULL);
@@ -153,9 +140,9 @@ who_is_promoted_takes_no_entry_from_one_host_alone(void **state)
         struct scene scene;
         liar_begin(&scene, "chain:4", LEADERS, LBM_ETCD_ABILITY_NONE);
         lie(&scene, (enum forged)forged);
-        assert_int_equal(promote(&scene, 1, 0), LBM_E_TIMEOUT);
+        assert_int_equal(liar_promote(&scene, 1, 0), LBM_E_TIMEOUT);
         cluster_run(scene.cluster, 2 * SECOND, NULL, NULL);
-        assert_int_equal(promote(&scene, 1, 1), LBM_OK);
+        assert_int_equal(liar_promote(&scene, 1, 1), LBM_OK);
         cluster_lie(scene.cluster, LIAR, CLUSTER_LIE_NONE);
         cluster_run(scene.cluster, 5 * SECOND, NULL, NULL);
         expect_unharmed(&scene);
@@ -259,7 +246,7 @@ nobody_waits_for_a_host_that_sends_nothing(void **state)
         liar_begin(&scene, "chain:4", LEADERS, LBM_ETCD_ABILITY_NONE);
         cluster_lie(scene.cluster, LIAR, CLUSTER_LIE_SILENCE);
         if (is_promoted) {
-            assert_int_equal(promote(&scene, 1, 0), LBM_E_TIMEOUT);
+            assert_int_equal(liar_promote(&scene, 1, 0), LBM_E_TIMEOUT);
         } else {
             cluster_crash(scene.cluster, 0);
             cluster_run(scene.cluster, SECOND / 10, NULL, NULL);
