@@ -8,12 +8,12 @@
 #          by lbmap_checkpoint, next to the same without checkpoints
 #   heat   docs/examples/heat.c on both hosts: steps a second; with -o the same with another liblbmap, in turn
 #
-#   bench/checkpoint.sh [-n RUNS] [-s SECONDS] [-p PART ...] [-m DURABILITY ...] [-o LIBRARY_DIRECTORY] [-d DIRECTORY] [-j FILE]
-#       [BUILD_DIRECTORY]
+#   bench/checkpoint.sh [-n RUNS] [-s SECONDS] [-p PART ...] [-m DURABILITY ...] [-o LIBRARY_DIRECTORY]
+#       [-d DIRECTORY] [-j FILE] [BUILD_DIRECTORY]
 #
-# RUNS is 5, SECONDS of each `work` 30; parts are "rate work heat". DIRECTORY, /tmp unless told, is where databases are. With
-# -m "disk memory" `rate` is measured with each such durability of lbmapd.conf, by turns; the other parts have the first one. -j
-# writes JSON.
+# RUNS is 5, SECONDS of each `work` 30; parts are "rate work heat". DIRECTORY, /tmp unless told, is where databases
+# are. With -m "disk memory" `rate` is measured with each such durability of lbmapd.conf, by turns; the other parts
+# have the first one. -j writes JSON.
 set -eu
 
 runs=5 seconds=30 parts="rate work heat" other= where=/tmp json= modes=disk

@@ -35,7 +35,8 @@ liblbmap.
 import ctypes
 from collections import namedtuple
 
-__all__ = ['Change', 'E_BUSY', 'E_STATE', 'Edge', 'Error', 'LOST', 'Map', 'Neighbour', 'Peer', 'STOP', 'Step', 'WORK', 'steps', 'version']
+__all__ = ['Change', 'E_BUSY', 'E_STATE', 'Edge', 'Error', 'LOST', 'Map', 'Neighbour', 'Peer', 'STOP', 'Step', 'WORK',
+           'steps', 'version']
 
 E_STATE, E_BUSY = 8, 15       # of Error.code, which callers look at; the others are in lbmap.h
 WORK, STOP, LOST = 0, 1, 2    # what Map.lease() says
@@ -228,14 +229,6 @@ class _Callbacks(ctypes.Structure):
                 ('vertex_moved', _MOVED)]
 
 
-class _Free:
-    """The C library's free, for what liblbmap gives away."""
-    def __init__(self):
-        self.free = ctypes.CDLL(None).free
-        self.free.argtypes = [ctypes.c_void_p]
-        self.free.restype = None
-
-
 class Map:
     """A connection to the daemon of this host, about one job. One thread at a time may use it.
 
@@ -291,7 +284,9 @@ class Map:
         vertices, n = ctypes.POINTER(_Vertex)(), ctypes.c_size_t()
         self._call('owned', ctypes.byref(vertices), ctypes.byref(n))
         found = [(v.id, v.token) for v in vertices[:n.value]]
-        _Free().free(vertices)
+        free = ctypes.CDLL(None).free
+        free.argtypes, free.restype = [ctypes.c_void_p], None
+        free(vertices)
         return found
 
     def locate(self, vertices):

@@ -38,6 +38,20 @@ timeout 60 python3 "$tests/heat_python.py" fail other "$dir/h0/lbmapd.sock" >"$s
 grep -qx 'raised: step 0' "$scratch/output" && ok "an exception is raised" || bad "not raised: $(cat "$scratch/output")"
 grep -q '^refused: 7 ' "$scratch/output" && ok "an error is raised" || bad "not refused: $(cat "$scratch/output")"
 
+if python3 - "$dir"/h?/lbmapd.sock >"$scratch/output" 2>&1 <<'PYTHON'; then
+import sys, lbmap
+where = {}
+for socket in sys.argv[1:]:
+    with lbmap.Map('other', socket) as map:
+        where.update({vertex: map.host for vertex, token in map.owned() if token > 0})
+        located = map.locate(range(map.vertices))
+assert len(where) == len(located) == 400 and [where[v] for v in range(400)] == located, (len(where), located)
+PYTHON
+    ok "hosts own what they are located at"
+else
+    bad "owned, locate: $(cat "$scratch/output")"
+fi
+
 # ---- messages and checkpoints: a program is killed and started again ------------------------------------------------
 rounds=400
 python3 - "$scratch/mesh.graph" $rounds >"$scratch/sums" <<'PYTHON'
