@@ -203,8 +203,7 @@ check_new(struct lbm_node *node, const Lbm__Peer *offer, const uint8_t *rows)
     return NULL;
 }
 
-/* ---- asking ---------------------------------------------------------------------------------------------
- */
+/* ---- asking -------------------------------------------------------------------------------------------- */
 
 static void
 ask_one(struct lbm_node *node, uint32_t to, Lbm__OfferCheck *body, const struct asked *asked)
