@@ -84,7 +84,7 @@ field_start "${COPIES_HOSTS:-mesh:3x2}" "airfoil:${COPIES_GUEST:-200}"
 until_true 60 "all copies are there" in_sync
 for ((i = 1; i <= runs && failed == 0; i++)); do run "$i"; done
 until_true 60 "every vertex is worked on" all_worked_on
-expect "nothing is lost, all is well" ask 0 jobs job
+until_true 10 "nothing is lost, all is well" ask 0 jobs job # what daemons say of themselves is a second old
 field_end
 if grep -h "not its own" "$scratch"/worker*; then bad "payloads are not those that were kept"; else ok "all payloads are those that were kept"; fi
 distribution "runs, seconds until all runs elsewhere" 20 <"$scratch/seconds"
