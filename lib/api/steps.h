@@ -100,7 +100,7 @@ struct lbm_steps {
     struct lbm_batch *batch;           /* that is being kept; NULL: none */
     int64_t keep_ms;                   /* since when something is due for a checkpoint; 0: nothing */
     int64_t look_ms, load_ms;          /* next look at what is missing; next report of loads */
-    uint32_t collector;                /* that was told last */
+    uint32_t collector;                /* that was told last, or LBMAP_NOWHERE */
     uint32_t n_done;                   /* of result */
     struct lbm_state **result;         /* [vertices] if this is the collector; NULL: not yet */
     LBM_VEC(struct lbm_coming) coming; /* last states that come in pieces, if this is the collector */
