@@ -80,7 +80,7 @@ set_up(void **state)
     snprintf(daemon->path, sizeof daemon->path, "%s/socket", daemon->directory);
     snprintf(daemon->page_path, sizeof daemon->page_path, "%s" LBM_LEASE_PAGE_SUFFIX, daemon->path);
     daemon_begin(daemon);
-    lbm_lease_file_write(daemon->page, daemon_now_us() + 60 * SECOND, 1, 1);
+    lbm_lease_file_write(daemon->page, daemon_now_us() + 60 * SECOND, 1, 1, 0);
     run->program = (struct lbmap_steps){.size = sizeof run->program,
                                         .job = "job",
                                         .socket_path = daemon->path,
