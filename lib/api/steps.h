@@ -322,7 +322,8 @@ void lbm_steps_keep(struct lbm_steps *steps, int64_t now_ms);
 void lbm_steps_keep_none(struct lbm_steps *steps);
 /* A last state, from the program at that host; takes it. */
 void lbm_steps_collect(struct lbm_steps *steps, uint32_t host, uint32_t vertex, struct lbm_state *state);
-void lbm_steps_collected(struct lbm_steps *steps, uint32_t vertex); /* the collector has it */
+/* The program at that host has it; that counts if this is the collector. */
+void lbm_steps_collected(struct lbm_steps *steps, uint32_t host, uint32_t vertex);
 /* Tell the collector of own lines that are done and kept. */
 void lbm_steps_tell(struct lbm_steps *steps, int64_t now_ms);
 /* A vertex is kept at that step or later. */

@@ -19,7 +19,7 @@
 #include "tests/unit/api/scene.h"
 #include "wire/lease_page.h"
 
-enum { SECOND = 1000000, COLLECTOR = 1, VERTEX = 7, STATE_BYTES = 8 };
+enum { SECOND = 1000000, COLLECTOR = 1, LOWER = 0, VERTEX = 7, STATE_BYTES = 8 };
 
 struct run {
     struct daemon daemon;
@@ -147,9 +147,9 @@ tell_got(struct daemon *daemon)
     lbm_buf_free(&row);
 }
 
-/* To where the collector has the last state of the only vertex. */
+/* To where the collector is told the last state of the only vertex, */
 static void
-run_to_the_end(struct run *run)
+begin_until_told(struct run *run)
 {
     struct daemon *daemon = &run->daemon;
     begin_program(run);
@@ -158,7 +158,14 @@ run_to_the_end(struct run *run)
     daemon_push_acquire(daemon, 1, VERTEX, 5, "");
     daemon_push_neighbours(daemon, VERTEX, 5, LBM_NONE);
     wait_for_result(daemon);
-    tell_got(daemon);
+}
+
+/* and to where it has it. */
+static void
+run_to_the_end(struct run *run)
+{
+    begin_until_told(run);
+    tell_got(&run->daemon);
 }
 
 /* ---- tests --------------------------------------------------------------------------------------------- */
@@ -182,6 +189,20 @@ a_collector_that_ends_and_begins_at_once_is_told_all_again(void **state)
     daemon_push_place(&run->daemon, COLLECTOR, 0, 0);
     daemon_push_place(&run->daemon, COLLECTOR, 1, 0);
     wait_for_result(&run->daemon);
+    end_program(run);
+}
+
+/* Its word comes late: what the collector of now was told may have been lost. */
+static void
+that_an_earlier_collector_has_it_is_not_enough(void **state)
+{
+    struct run *run = *state;
+    struct daemon *daemon = &run->daemon;
+    begin_until_told(run);
+    daemon_push_place(daemon, LOWER, 1, 0);
+    wait_for_result(daemon);
+    tell_got(daemon);
+    wait_for_result(daemon);
     end_program(run);
 }
 
@@ -210,6 +231,7 @@ main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_collector_that_ends_and_begins_at_once_is_told_all_again, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(that_an_earlier_collector_has_it_is_not_enough, set_up, tear_down),
         cmocka_unit_test_setup_teardown(each_program_has_a_note_of_its_own, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
