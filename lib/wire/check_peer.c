@@ -117,9 +117,11 @@ static const struct lbm_wire_rule fin_rules[] = {
 };
 static const struct lbm_wire_table fin_table = TABLE(fin_rules, lbm__fin__descriptor);
 
-static const struct lbm_wire_rule offer_check_rules[] = {{"vertex", UP_TO(LBM_BATCH_VERTICES_MAX), VERTEX}};
+static const struct lbm_wire_rule offer_check_rules[] = {{"vertex", UP_TO(LBM_BATCH_VERTICES_MAX), VERTEX},
+                                                         {"of", HOST}};
 static const struct lbm_wire_table offer_check_table = TABLE(offer_check_rules, lbm__offer_check__descriptor);
-static const struct lbm_wire_rule offer_claims_rules[] = {{"vertex", UP_TO(LBM_BATCH_VERTICES_MAX), VERTEX}};
+static const struct lbm_wire_rule offer_claims_rules[] = {{"vertex", UP_TO(LBM_BATCH_VERTICES_MAX), VERTEX},
+                                                          {"of", HOST}};
 static const struct lbm_wire_table offer_claims_table =
     TABLE(offer_claims_rules, lbm__offer_claims__descriptor);
 

@@ -76,21 +76,28 @@ offer(struct cluster *c, uint32_t host, const Lbm__Peer *as, uint64_t job, uint3
     step(c, host, &event);
 }
 
-/* Nonzero if `owner` is there to say to `host` what it owns: who is evicted is not asked, nor is anybody if
- * one of the two made others believe that it is slow. */
+/* Nonzero if that host takes part, and its disk is its present one: what is on it is its own, whether it can
+ * say so or not. */
 static int
-can_tell(const struct cluster *c, uint32_t owner, uint32_t host)
+is_owner(const struct cluster *c, uint32_t host)
 {
-    const struct machine *m = &c->machine[owner];
-    const struct lbm_member *member = lbm_view_member(&c->check.view, owner);
-    return member != NULL && lbm_view_participates(member) && m->node != NULL && !m->was_far &&
-           !c->machine[host].was_far && !m->stopped && !m->suspended && !m->broken[host] &&
-           !c->machine[host].broken[owner] && !c->cut[(size_t)owner * c->n + host] &&
-           !c->cut[(size_t)host * c->n + owner] && lbm_node_is_member(m->node) &&
-           lbm_node_address(c->machine[host].node, owner) != NULL;
+    const struct lbm_member *member = lbm_view_member(&c->check.view, host);
+    return member != NULL && lbm_view_participates(member) &&
+           c->disk[host].incarnation == member->incarnation;
 }
 
-/* A vertex that a third host owns, at an epoch that could be the next: the owner is asked. */
+static int
+has_row(const struct cluster *c, uint32_t host, uint64_t job, uint32_t vertex)
+{
+    const struct row_set *set = &c->disk[host].rows;
+    for (size_t k = 0; k < set->jobs.n; k++)
+        for (size_t r = 0; set->jobs.at[k].job == job && r < set->jobs.at[k].rows.n; r++)
+            if (set->jobs.at[k].rows.at[r].vertex == vertex)
+                return 1;
+    return 0;
+}
+
+/* A vertex that a third host owns, and the liar never had, at an epoch that could be the next. */
 static void
 offer_of_another(struct cluster *c, uint32_t host, const Lbm__Peer *as, uint64_t job, uint32_t draw)
 {
@@ -100,10 +107,11 @@ offer_of_another(struct cluster *c, uint32_t host, const Lbm__Peer *as, uint64_t
         return; /* nobody is asked there */
     for (uint32_t i = 0; i < c->n && row == NULL; i++, owner = (owner + 1) % c->n) {
         const struct row_set *set = &c->disk[owner].rows;
-        for (size_t k = 0; owner != host && owner != as->src && can_tell(c, owner, host) && k < set->jobs.n;
-             k++)
+        int is_third = owner != host && owner != as->src && is_owner(c, owner);
+        for (size_t k = 0; is_third && k < set->jobs.n; k++)
             for (size_t r = 0; set->jobs.at[k].job == job && r < set->jobs.at[k].rows.n && row == NULL; r++)
-                if (set->jobs.at[k].rows.at[r].stage == LBM_STAGE_OWN)
+                if (set->jobs.at[k].rows.at[r].stage == LBM_STAGE_OWN &&
+                    !has_row(c, as->src, job, set->jobs.at[k].rows.at[r].vertex))
                     row = &set->jobs.at[k].rows.at[r];
     }
     if (row != NULL)

@@ -100,7 +100,6 @@ struct machine {
     int tends, looks;             /* it keeps the list; a look is on its way */
     struct cluster_meter meter;
     enum cluster_lie lie;
-    int was_far;             /* it has lied about its place: for a while others take it for slow */
     struct lbm_bytes forged; /* entry of the log that it says it has; NULL: none was given */
 };
 

@@ -15,7 +15,6 @@ void
 cluster_lie(struct cluster *c, uint32_t host, enum cluster_lie lie)
 {
     c->machine[host].lie = lie;
-    c->machine[host].was_far |= lie == CLUSTER_LIE_PLACE;
     trace(c, host, lie != CLUSTER_LIE_NONE ? "lies from now on" : "lies no more");
 }
 

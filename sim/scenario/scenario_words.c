@@ -85,6 +85,7 @@ SETTING(seed, seed, uint64_t)
 SETTING(sync, sync_us, int64_t)
 SETTING(engine, engine, enum lbm_log_engine)
 SETTING(evictions, evict_share, double)
+SETTING(large, large_members, uint32_t)
 
 /* ---- time and trace ------------------------------------------------------------------------------------ */
 
@@ -517,6 +518,8 @@ const struct scenario_row scenario_rows[] = {
     {"room HOST NUMBER", "a host refuses what would make it more vertices", NULL, set_room, NEEDS_NOTHING},
     {"evictions NUMBER", "the part of the members that may be lost; 1 unless told, 0: operators alone evict",
      NULL, set_evictions, NEEDS_NOTHING},
+    {"large NUMBER", "clusters of more hosts than that are large: nobody is asked whose an offered vertex is",
+     NULL, set_large, NEEDS_NOTHING},
 
     {"run TIME", "time passes", run_time, NULL, NEEDS_NOTHING},
     {"await TEXT within TIME", "until a line of the trace has the text, in which * stands for anything",

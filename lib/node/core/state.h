@@ -527,7 +527,8 @@ struct lbm_node {
     LBM_VEC(struct offer_check *) offer_checks; /* offers that wait for what others say of them */
     uint64_t offer_check_id;                    /* of the last one */
     size_t offer_check_bytes;                   /* of all */
-    int64_t claim_us; /* when it was last told that two hosts say a vertex is theirs; 0: never */
+    int64_t claim_us;     /* when it was last told that two hosts say a vertex is theirs; 0: never */
+    int64_t wait_told_us; /* and that an offer waits for somebody's word */
     LBM_VEC(struct application) applications;
     LBM_VEC(struct checkpoint) checkpoints;
     LBM_VEC(struct place) places;
@@ -547,7 +548,6 @@ struct lbm_node {
     LBM_VEC(struct eviction) evictions; /* of the last ten minutes */
     uint64_t evictions_seen;            /* up to this view */
     int64_t cut_off_us;                 /* when this host last heard of hardly anybody; 0: never */
-    int64_t back_us;                    /* and when it did, was no member, or was behind the log */
     int64_t withheld_us;                /* when an eviction beyond the cap was last held back; 0: never */
     int64_t withheld_told_us;           /* when it was last told that this host evicts nobody; 0: never */
     int64_t draining_us;                /* when this host learned that it drains; 0: it does not */

@@ -71,7 +71,8 @@ static int
 is_unavailable(const struct lbm_node *node, uint32_t partner)
 {
     return lbm_membership_has_lost_backup(node) || lbm_view_is_in_maintenance(&node->view, node->host) ||
-           lbm_membership_is_unavailable(node, partner);
+           lbm_membership_is_unavailable(node, partner) || lbm_membership_offers_wait(node, node->host) ||
+           lbm_membership_offers_wait(node, partner);
 }
 
 /* ---- one colour after the other --------------------------------------------------------------------- */

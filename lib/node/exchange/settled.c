@@ -136,7 +136,8 @@ to_visit(struct lbm_node *node, struct rounds *s)
         uint32_t host = s->skipped.at[i];
         if (lbm_exchange_round_colour(node, host) == LBM_NONE)
             continue;
-        if (next == LBM_NONE && !lbm_membership_is_unavailable(node, host))
+        if (next == LBM_NONE && !lbm_membership_is_unavailable(node, host) &&
+            !lbm_membership_offers_wait(node, host))
             next = host;
         else
             s->skipped.at[kept++] = host;
@@ -152,7 +153,8 @@ visit(struct lbm_node *node, struct job *job)
 {
     struct rounds *s = &job->rounds;
     s->visit_us = node->now_us + VISIT_US;
-    uint32_t host = lbm_membership_has_lost_backup(node) ? LBM_NONE : to_visit(node, s);
+    int stays = lbm_membership_has_lost_backup(node) || lbm_membership_offers_wait(node, node->host);
+    uint32_t host = stays ? LBM_NONE : to_visit(node, s);
     if (host == LBM_NONE)
         return;
     s->partner = host;

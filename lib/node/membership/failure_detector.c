@@ -296,10 +296,8 @@ lbm_membership_detector_timer(struct lbm_node *node)
         node->health--;
         node->health_us = node->now_us + HEALTH_STEP_US;
     }
-    if (!lbm_local_is_alive(node) || !node->caught_up) {
-        node->back_us = node->now_us;
+    if (!lbm_local_is_alive(node) || !node->caught_up)
         return;
-    }
     size_t watched = 0, suspected = 0;
     for (size_t i = 0; i < node->watched.n; i++) {
         const struct lbm_member *member = lbm_view_member(&node->view, node->watched.at[i]);
@@ -310,7 +308,7 @@ lbm_membership_detector_timer(struct lbm_node *node)
     /* Whoever hears of hardly anybody is itself the one cut off. */
     int is_cut_off = watched > 1 && 2 * suspected > watched;
     if (is_cut_off)
-        node->cut_off_us = node->back_us = node->now_us;
+        node->cut_off_us = node->now_us;
     if (is_cut_off && may_tell(node))
         lbm_core_note(
             node, LBM_NOTE_WARNING,

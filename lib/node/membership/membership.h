@@ -91,6 +91,9 @@ int lbm_membership_is_large(const struct lbm_node *node);
 int lbm_membership_has_lost_backup(const struct lbm_node *node);
 /* The same of any host, or nothing is heard of it: exchange goes on without it. */
 int lbm_membership_is_unavailable(const struct lbm_node *node, uint32_t host);
+/* Nonzero if what that host offers is taken by nobody at present, since it alone could say that the vertices
+ * are not those of a host that is not heard (docs/protocol.md section 6). */
+int lbm_membership_offers_wait(const struct lbm_node *node, uint32_t host);
 /* Nonzero if it has been unreachable for so long that the end of MAPPING does not wait for it. */
 int lbm_membership_is_excluded(const struct lbm_node *node, uint32_t host);
 

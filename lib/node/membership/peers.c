@@ -97,6 +97,23 @@ lbm_membership_is_unavailable(const struct lbm_node *node, uint32_t host)
 }
 
 int
+lbm_membership_offers_wait(const struct lbm_node *node, uint32_t host)
+{
+    for (size_t i = 0; i < node->view.members.n && !lbm_membership_is_large(node); i++) {
+        const struct lbm_member *owner = &node->view.members.at[i];
+        unsigned others = 0;
+        if (!lbm_view_participates(owner) || lbm_view_backup_slot(owner, host) == NULL ||
+            !lbm_membership_is_unreachable(node, owner->host, UNREACHABLE_US))
+            continue;
+        for (unsigned k = 0; k < LBM_COPIES_MAX; k++)
+            others += owner->backups[k].host != host && owner->backups[k].host != LBM_NONE;
+        if (others == 0)
+            return 1;
+    }
+    return 0;
+}
+
+int
 lbm_membership_is_excluded(const struct lbm_node *node, uint32_t host)
 {
     const struct lbm_member *member = lbm_view_member(&node->view, host);

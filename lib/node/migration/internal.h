@@ -39,6 +39,16 @@ void lbm_migration_offer_is_taken(struct lbm_node *node, uint64_t job, uint32_t 
 /* Ask about the rows marked in rows [n_vertex], which are to be taken; the offer is copied. */
 void lbm_migration_offer_check(struct lbm_node *node, const Lbm__Peer *offer, const uint8_t *rows);
 
+/* ---- offer_claims.c ---- */
+
+/* Nonzero if, by the view of this host, that host keeps a full copy of an incarnation of another (of), or is
+ * to take it over. */
+int lbm_migration_has_copy(const struct lbm_node *node, uint32_t host, uint32_t of, uint64_t incarnation);
+/* Which of the vertices asked about that incarnation of a host (of) owns or offers, by what this host has:
+ * its own records, or the copy. Out: vertex. Returns how many, or SIZE_MAX: it cannot say. */
+size_t lbm_migration_claims(const struct lbm_node *node, uint32_t of, uint64_t incarnation,
+                            const Lbm__OfferCheck *asked, uint32_t vertex[LBM_BATCH_VERTICES_MAX]);
+
 /* ---- history.c ---- */
 
 /* An OWN vertex is to go; if its application must let go first, move_to is set. */

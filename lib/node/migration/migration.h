@@ -52,13 +52,18 @@ size_t lbm_migration_moves_find(const struct lbm_node *node, const struct job *j
 /* Free the history of moves. */
 void lbm_migration_moves_free(struct lbm_node *node);
 
+/* ---- offer_claims.c ---- */
+
+/* OfferCheck: say which of these vertices this host owns or offers, or did a host whose copy it keeps.
+ * Answered with OfferClaims, if it can say so. */
+void lbm_migration_on_offer_check(struct lbm_node *node, const Lbm__Peer *message);
+
 /* ---- offer_check.c ---- */
 
-/* OfferCheck: say which of these vertices this host owns or offers. Answered with OfferClaims. */
-void lbm_migration_on_offer_check(struct lbm_node *node, const Lbm__Peer *message);
-/* OfferClaims: what a host says is its own is not taken; once all have answered, the rest is. */
+/* OfferClaims: what a host says is its own is not taken; once all have answered, or others for them, the rest
+ * is. */
 void lbm_migration_on_offer_claims(struct lbm_node *node, const Lbm__Peer *message);
-/* Ask again who has not answered; go on without who is not heard, or says nothing for OFFER_ANSWER_US. */
+/* Ask again who has not answered, and who keeps a copy of its records. */
 void lbm_migration_offer_check_timer(struct lbm_node *node);
 /* Time, us, at which that has something to do; INT64_MAX: none. */
 int64_t lbm_migration_offer_check_deadline(const struct lbm_node *node);

@@ -6,6 +6,7 @@
 
 #include "node/core/core.h"
 #include "node/local/local.h"
+#include "node/records/record_packed.h"
 #include "node/records/records.h"
 
 struct lbm_vertex *
@@ -276,4 +277,37 @@ lbm_records_completion_timeout_us(const struct lbm_node *node, const struct job 
 {
     return lbm_records_excess(job) != 0 && node->tombstone_us > TOMBSTONE_LEAST_US ? TOMBSTONE_LEAST_US
                                                                                    : node->tombstone_us;
+}
+
+/* ---- copies of others ---------------------------------------------------------------------------------- */
+
+static const struct replica *
+copy_of(const struct lbm_node *node, uint32_t owner, uint64_t incarnation)
+{
+    for (size_t i = 0; i < node->replicas.n; i++)
+        if (node->replicas.at[i]->owner == owner && node->replicas.at[i]->incarnation == incarnation)
+            return node->replicas.at[i];
+    return NULL;
+}
+
+int
+lbm_records_has_copy(const struct lbm_node *node, uint32_t owner, uint64_t incarnation)
+{
+    return copy_of(node, owner, incarnation) != NULL;
+}
+
+int
+lbm_records_copy_owns(const struct lbm_node *node, uint32_t owner, uint64_t incarnation, uint64_t job,
+                      uint32_t vertex)
+{
+    const struct replica *replica = copy_of(node, owner, incarnation);
+    for (size_t j = 0; replica != NULL && j < replica->jobs.n; j++) {
+        const struct replica_job *held = &replica->jobs.at[j];
+        uint32_t at = held->job == job ? lbm_idmap_get(&held->index, vertex) : LBM_NONE;
+        enum lbm_stage stage =
+            at != LBM_NONE ? lbm_records_packed_head(held->rows.at[at]).stage : LBM_STAGE_MOV;
+        if (stage == LBM_STAGE_OWN || stage == LBM_STAGE_OUT)
+            return 1;
+    }
+    return 0;
 }

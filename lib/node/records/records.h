@@ -54,4 +54,12 @@ size_t lbm_records_excess(const struct job *job);
 /* Time, us, that a tombstone stays, the oldest first. */
 int64_t lbm_records_completion_timeout_us(const struct lbm_node *node, const struct job *job);
 
+/* ---- copies of others ---- */
+
+/* Nonzero if this host keeps a copy of that incarnation of a host. */
+int lbm_records_has_copy(const struct lbm_node *node, uint32_t owner, uint64_t incarnation);
+/* Nonzero if that incarnation owns or offers the vertex, by the copy that this host keeps of it. */
+int lbm_records_copy_owns(const struct lbm_node *node, uint32_t owner, uint64_t incarnation, uint64_t job,
+                          uint32_t vertex);
+
 #endif

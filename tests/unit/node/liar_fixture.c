@@ -16,7 +16,13 @@ liar_begin(struct scene *scene, const char *hosts, uint32_t operators, enum lbm_
     struct cluster_options options = scene_without_faults;
     options.operators = operators;
     options.etcd = etcd;
-    scene_new(scene, hosts, "lattice:8x8", &options);
+    liar_begin_with(scene, hosts, &options);
+}
+
+void
+liar_begin_with(struct scene *scene, const char *hosts, const struct cluster_options *options)
+{
+    scene_new(scene, hosts, "lattice:8x8", options);
     cluster_trace(scene->cluster, 1);
     assert_int_equal(cluster_submit(scene->cluster, 0, "job", &scene->g, LBM_START_PLAN), LBM_OK);
     scene_expect_settled(scene, 60);

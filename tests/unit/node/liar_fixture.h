@@ -9,6 +9,7 @@ enum { LIAR = 3, OTHER = 2 };
 
 /* Such hosts, operators at the first `operators` of them (0: all), and a job that has settled. */
 void liar_begin(struct scene *scene, const char *hosts, uint32_t operators, enum lbm_etcd_ability etcd);
+void liar_begin_with(struct scene *scene, const char *hosts, const struct cluster_options *options);
 uint64_t liar_job(struct scene *scene, uint32_t asked);
 
 /* Whether the trace has that text; the test fails without. */

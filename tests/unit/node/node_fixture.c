@@ -325,6 +325,8 @@ backup_answers(struct alone *b)
     if (b->check != 0) {
         Lbm__OfferClaims claims = LBM__OFFER_CLAIMS__INIT;
         claims.id = b->check;
+        claims.of = OTHER;
+        claims.of_incarnation = 1;
         message.body_case = LBM__PEER__BODY_OFFER_CLAIMS;
         message.offer_claims = &claims;
         b->check = 0;

@@ -127,12 +127,81 @@ an_offer_to_a_host_that_hears_nobody_else_is_not_taken(void **state)
     scene_free(&scene);
 }
 
+/* Some of what the given host owns, to the two others. */
+static void
+offer_of(struct scene *scene, const uint32_t *part, uint32_t owner)
+{
+    for (uint32_t v = 0; v < scene->g.n; v += 5)
+        for (uint32_t to = 0; to < LIAR; to++)
+            if (part[v] == owner && to != owner)
+                say_offer(scene, to, v, 3 + v);
+}
+
+static void
+cut_off(struct scene *scene, uint32_t host, int is_cut)
+{
+    for (uint32_t other = 0; other < LIAR; other++)
+        if (other != host)
+            cluster_cut(scene->cluster, host, other, is_cut);
+}
+
+/* An owner that is not heard for a while cannot object; its backup does. */
+static void
+an_offer_of_what_a_silent_host_owns_is_not_taken(void **state)
+{
+    (void)state;
+    for (uint32_t owner = 0; owner < LIAR; owner++) {
+        struct scene scene;
+        liar_begin(&scene, "chain:4", 0, LBM_ETCD_ABILITY_NONE);
+        uint32_t *before = calloc(scene.g.n, sizeof *before);
+        uint32_t *after = calloc(scene.g.n, sizeof *after);
+        scene_owners(&scene, before);
+        cut_off(&scene, owner, 1);
+        cluster_run(scene.cluster, 500000, NULL, NULL);
+        offer_of(&scene, before, owner);
+        cluster_run(scene.cluster, 2500000, NULL, NULL);
+        cut_off(&scene, owner, 0);
+        cluster_run(scene.cluster, 3000000, NULL, NULL);
+        scene_owners(&scene, after);
+        assert_memory_equal(before, after, scene.g.n * sizeof *before);
+        liar_expect_unharmed(&scene, owner == 0 ? 1 : 0);
+        free(before);
+        free(after);
+        scene_free(&scene);
+    }
+}
+
+/* Nor can one that is lost: what it had goes to its successor, whatever is offered meanwhile. */
+static void
+an_offer_of_what_a_lost_host_owned_is_not_taken(void **state)
+{
+    struct scene scene;
+    struct cluster_options options = scene_without_faults;
+    (void)state;
+    options.evict_share = 0.5;
+    liar_begin_with(&scene, "chain:4", &options);
+    uint32_t *before = calloc(scene.g.n, sizeof *before);
+    scene_owners(&scene, before);
+    cluster_crash(scene.cluster, 1);
+    while (!liar_is_told(scene.cluster, "took over from host") && cluster_now(scene.cluster) < 120000000)
+        offer_of(&scene, before, 1);
+    cluster_run(scene.cluster, 3000000, NULL, NULL);
+    liar_expect_told(scene.cluster, "took over from host");
+    cluster_restart(scene.cluster, 1);
+    cluster_run(scene.cluster, 10000000, NULL, NULL);
+    liar_expect_unharmed(&scene, 0);
+    free(before);
+    scene_free(&scene);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_offer_out_of_reach_makes_no_second_owner),
         cmocka_unit_test(an_offer_of_what_another_host_owns_is_not_taken),
+        cmocka_unit_test(an_offer_of_what_a_silent_host_owns_is_not_taken),
+        cmocka_unit_test(an_offer_of_what_a_lost_host_owned_is_not_taken),
         cmocka_unit_test(an_offer_to_a_host_that_hears_nobody_else_is_not_taken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
