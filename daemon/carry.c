@@ -124,7 +124,7 @@ static void
 carry_lease(struct loop *loop, struct lbm_effect *effect)
 {
     lbm_lease_file_write(loop->lease_file, effect->as.lease.deadline_us, effect->as.lease.term,
-                         effect->as.lease.used);
+                         effect->as.lease.used, effect->as.lease.gone);
 }
 
 /* The one that is in use: the ensemble's, or the one that the configuration names. NULL: there is none yet.

@@ -71,16 +71,19 @@ read_past(const void *page, uint64_t boot, int64_t now_us, int64_t lease_us)
 {
     struct lbm_lease_page old;
     enum lbm_err err = lbm_lease_page_get(page, &old);
-    struct lbm_lease_past none = {.term = err == LBM_OK ? old.term : 0};
+    struct lbm_lease_past none = {0};
+    if (err == LBM_OK)
+        none = (struct lbm_lease_past){.term = old.term, .gone = old.gone};
     if (err == LBM_E_BUSY) /* the writer died over it: anything may have been promised, to any number, but
                               nobody whose term is over begins to work again */
-        return (struct lbm_lease_past){now_us + lease_us, old.term + 1, UINT32_MAX};
+        return (struct lbm_lease_past){now_us + lease_us, old.term + 1, UINT32_MAX, old.gone};
     if (err != LBM_OK || old.used == 0 || old.deadline_us <= now_us)
         return none;
     if (old.boot != boot && old.boot != 0 && boot != 0)
         return none; /* the machine has started since: nothing of before runs */
     int64_t end_us = now_us + lease_us;
-    return (struct lbm_lease_past){old.deadline_us < end_us ? old.deadline_us : end_us, old.term, old.used};
+    return (struct lbm_lease_past){old.deadline_us < end_us ? old.deadline_us : end_us, old.term, old.used,
+                                   old.gone};
 }
 
 enum lbm_err
@@ -108,7 +111,7 @@ lbm_lease_file_open(const char *control, uint32_t host, uint64_t life, int64_t n
     file->fd = fd;
     file->page = page;
     file->lease = (struct lbm_lease_page){.host = host, .life = life, .boot = boot};
-    lbm_lease_file_write(file, past->deadline_us, past->term, past->used);
+    lbm_lease_file_write(file, past->deadline_us, past->term, past->used, past->gone);
     *out = file;
     return LBM_OK;
 }
@@ -124,10 +127,12 @@ lbm_lease_file_close(struct lbm_lease_file *file)
 }
 
 void
-lbm_lease_file_write(struct lbm_lease_file *file, int64_t deadline_us, uint64_t term, uint32_t used)
+lbm_lease_file_write(struct lbm_lease_file *file, int64_t deadline_us, uint64_t term, uint32_t used,
+                     uint32_t gone)
 {
     file->lease.deadline_us = deadline_us;
     file->lease.term = term;
     file->lease.used = used;
+    file->lease.gone = gone;
     lbm_lease_page_put(file->page, &file->lease);
 }

@@ -17,7 +17,7 @@ struct lbm_lease_past {
     int64_t
         deadline_us; /* applications of it may run until then, a full lease from now at most; 0: none does */
     uint64_t term;
-    uint32_t used;
+    uint32_t used, gone;
 };
 
 /* Map the page of the daemon at this control socket, make it if it is not there, and begin a new life in it.
@@ -30,6 +30,7 @@ enum lbm_err lbm_lease_file_open(const char *control, uint32_t host, uint64_t li
                                  struct lbm_diag *diag) LBM_MUST_CHECK;
 void lbm_lease_file_close(struct lbm_lease_file *file); /* NULL is allowed; the page stays as it is */
 
-void lbm_lease_file_write(struct lbm_lease_file *file, int64_t deadline_us, uint64_t term, uint32_t used);
+void lbm_lease_file_write(struct lbm_lease_file *file, int64_t deadline_us, uint64_t term, uint32_t used,
+                          uint32_t gone);
 
 #endif

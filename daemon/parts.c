@@ -145,6 +145,7 @@ open_lease_page(struct loop *loop, uint64_t life, struct lbm_recovered *recovere
     recovered->lease_us = past.deadline_us;
     recovered->lease_term = past.term;
     recovered->lease_used = past.used;
+    recovered->lease_gone = past.gone;
     return LBM_OK;
 }
 

@@ -188,7 +188,8 @@ struct lbmap_callbacks {
     void (*edges)(void *context, uint32_t vertex, uint64_t token, const struct lbmap_edge *edges, size_t n);
 
     /* Another program serves the job at that host, or has published something else: valid during the call.
-     * Called only after lbmap_publish. May be NULL, as the next two. */
+     * One that begins again within seconds of its end may not be told of by peer_down, and is told of here only
+     * if its note is another one. Called only after lbmap_publish. May be NULL, as the next two. */
     void (*peer_up)(void *context, const struct lbmap_peer *peer);
 
     /* It has ended, or its host does not answer; or the daemon was away, and has not told of it since, for as

@@ -30,7 +30,17 @@ enum standing {
     STANDING_CUT_OFF /* the daemon goes on without us */
 };
 
-/* A process that dies lets go of its sockets and of its lock one after the other. */
+/* The connection ended with the daemon's life, or so it seems: a program that stood still may have been cut
+ * off before. The page counts who has gone. If that was another program, and this one has not looked since,
+ * it takes its lease for lost, too. */
+static int
+may_have_gone(const struct lbm_service *s, const struct lbm_lease_page *lease, int is_dead)
+{
+    return lease->gone != s->gone || (is_dead && lease->used == 0);
+}
+
+/* A process that dies lets go of its sockets and of its lock one after the other. The page was read before:
+ * whoever is still connected then is none of those that it says have gone. */
 static enum standing
 judge_standing(const struct lbmap *map, const struct lbm_lease_page *lease, int64_t now_us)
 {
@@ -39,9 +49,11 @@ judge_standing(const struct lbmap *map, const struct lbm_lease_page *lease, int6
         return STANDING_CUT_OFF;
     int has_ended = map->fd < 0 || has_hung_up(map);
     int is_dead = has_ended && lease->life == s->life && !lbm_page_is_written(&s->page);
+    if (!has_ended && lease->life == s->life)
+        s->gone = lease->gone;
     if (!has_ended || lease->life != s->life || is_dead) {
         s->ended_us = 0;
-        return is_dead && lease->used == 0 ? STANDING_CUT_OFF : STANDING_GOOD; /* before it died */
+        return has_ended && may_have_gone(s, lease, is_dead) ? STANDING_CUT_OFF : STANDING_GOOD;
     }
     if (s->ended_us == 0)
         s->ended_us = now_us;

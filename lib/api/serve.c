@@ -197,11 +197,13 @@ attach(struct lbmap *map)
         lbm_lease_page_get(s->page.mapping, &lease) != LBM_OK)
         return lbm_api_fail(map, LBM_E_IO, "the lease page of the daemon, %s%s, cannot be read", map->path,
                             LBM_LEASE_PAGE_SUFFIX);
-    if (replaced || lease.term != s->term || (lease.life == s->life && !LBM_API_BUG(HELD_AFTER_CUT)))
-        revoke_from(s, 0);        /* the same life: it has seen us go, and gave away what we had */
+    int has_seen_us_go = (lease.life == s->life || lease.gone != s->gone) && !LBM_API_BUG(HELD_AFTER_CUT);
+    if (replaced || lease.term != s->term || has_seen_us_go)
+        revoke_from(s, 0);        /* it gave away what we had */
     revoke_from(s, LBM_ROWS_MAX); /* no more can be named */
     s->term = lease.term;
     s->life = lease.life;
+    s->gone = lease.gone;
     s->fresh_us = 0;
     s->lost = s->short_of_memory = 0;
     s->ended_us = 0;

@@ -29,6 +29,7 @@ struct lbm_service {
     struct lbm_page page;
     uint64_t life;           /* of the daemon that was attached to */
     uint64_t term;           /* in which all that is held was acquired */
+    uint32_t gone;           /* programs, of which this is none, by the page of that life as last seen */
     int64_t ended_us;        /* when the connection was first seen to have ended; 0: it has not */
     int64_t fresh_us;        /* on the coarse clock: until then the lease is good if the page is as it was, */
     int64_t fresh_wall_us;   /* and the machine has not slept since, by the clock on the wall */

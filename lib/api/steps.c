@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/page.h"
 #include "api/steps.h"
 #include "api/system.h"
 #include "base/check.h"
@@ -396,6 +397,15 @@ begin(struct lbmap *map, const struct lbmap_callbacks *callbacks)
     return error;
 }
 
+/* A note that no other program has: who hears another one at a host hears of another program there, also if
+ * nobody has told that the one before has ended. */
+static enum lbmap_error
+publish(struct lbmap *map)
+{
+    const int64_t begun_us[] = {lbm_page_now_us(), lbm_page_coarse_wall_us()};
+    return lbmap_publish(map, begun_us, sizeof begun_us);
+}
+
 enum lbmap_error
 lbmap_steps(const struct lbmap_steps *program, char *message, size_t len)
 {
@@ -413,9 +423,9 @@ lbmap_steps(const struct lbmap_steps *program, char *message, size_t len)
     check(&steps, program);
     if (steps.error == LBMAP_OK && (error = lbmap_open(program->socket_path, &steps.map)) != LBMAP_OK)
         lbm_steps_fail(&steps, error, "the daemon of this host: %s", lbmap_strerror(error));
-    if (steps.error == LBMAP_OK && ((error = lbmap_attach(steps.map, program->job)) != LBMAP_OK ||
-                                    (error = begin(steps.map, &callbacks)) != LBMAP_OK ||
-                                    (error = lbmap_publish(steps.map, NULL, 0)) != LBMAP_OK))
+    if (steps.error == LBMAP_OK &&
+        ((error = lbmap_attach(steps.map, program->job)) != LBMAP_OK ||
+         (error = begin(steps.map, &callbacks)) != LBMAP_OK || (error = publish(steps.map)) != LBMAP_OK))
         lbm_steps_fail(&steps, error, "%s", lbmap_message(steps.map));
     if (steps.error == LBMAP_OK)
         run(&steps);

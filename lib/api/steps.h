@@ -100,7 +100,7 @@ struct lbm_steps {
     struct lbm_batch *batch;           /* that is being kept; NULL: none */
     int64_t keep_ms;                   /* since when something is due for a checkpoint; 0: nothing */
     int64_t look_ms, load_ms;          /* next look at what is missing; next report of loads */
-    uint32_t collector;                /* that was told last */
+    uint32_t collector;                /* that was told last, or LBMAP_NOWHERE */
     uint32_t n_done;                   /* of result */
     struct lbm_state **result;         /* [vertices] if this is the collector; NULL: not yet */
     LBM_VEC(struct lbm_coming) coming; /* last states that come in pieces, if this is the collector */
@@ -322,7 +322,8 @@ void lbm_steps_keep(struct lbm_steps *steps, int64_t now_ms);
 void lbm_steps_keep_none(struct lbm_steps *steps);
 /* A last state, from the program at that host; takes it. */
 void lbm_steps_collect(struct lbm_steps *steps, uint32_t host, uint32_t vertex, struct lbm_state *state);
-void lbm_steps_collected(struct lbm_steps *steps, uint32_t vertex); /* the collector has it */
+/* The program at that host has it; that counts if this is the collector. */
+void lbm_steps_collected(struct lbm_steps *steps, uint32_t host, uint32_t vertex);
 /* Tell the collector of own lines that are done and kept. */
 void lbm_steps_tell(struct lbm_steps *steps, int64_t now_ms);
 /* A vertex is kept at that step or later. */

@@ -192,10 +192,10 @@ lbm_steps_collect(struct lbm_steps *steps, uint32_t host, uint32_t vertex, struc
 }
 
 void
-lbm_steps_collected(struct lbm_steps *steps, uint32_t vertex)
+lbm_steps_collected(struct lbm_steps *steps, uint32_t host, uint32_t vertex)
 {
     uint32_t at = lbm_idmap_get(&steps->at, vertex);
-    if (at != LBM_NONE)
+    if (at != LBM_NONE && host == steps->collector)
         steps->lines.at[at]->told_ms = INT64_MAX;
 }
 

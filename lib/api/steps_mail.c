@@ -280,7 +280,7 @@ take_row(struct lbm_steps *steps, uint32_t host, struct lbm_reader *reader)
             return 0;
         lbm_reduce_asked(steps, host, step, kind == LBM_ROW_WANT_PARTS);
     } else if (kind == LBM_ROW_GOT && !reader->failed) {
-        lbm_steps_collected(steps, vertex);
+        lbm_steps_collected(steps, host, vertex);
     } else {
         return 0;
     }

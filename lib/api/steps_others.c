@@ -102,6 +102,14 @@ lbm_steps_on_message(void *context, uint32_t host, const void *bytes, size_t n)
     lbm_mail_take(context, host, bytes, n);
 }
 
+/* Programs at that host have come, gone or changed: what one of them has got another lacks. */
+static void
+doubt_collector(struct lbm_steps *steps, uint32_t host)
+{
+    if (host == steps->collector)
+        steps->collector = LBMAP_NOWHERE;
+}
+
 void
 lbm_steps_on_peer_up(void *context, const struct lbmap_peer *peer)
 {
@@ -109,6 +117,7 @@ lbm_steps_on_peer_up(void *context, const struct lbmap_peer *peer)
     size_t i = 0;
     if (peer->finished)
         steps->finished = 1;
+    doubt_collector(steps, peer->host);
     while (i < steps->peers.n && steps->peers.at[i] < peer->host)
         i++;
     if (i < steps->peers.n && steps->peers.at[i] == peer->host)
@@ -127,6 +136,7 @@ lbm_steps_on_peer_down(void *context, uint32_t host)
 {
     struct lbm_steps *steps = context;
     size_t n = 0;
+    doubt_collector(steps, host);
     for (size_t i = 0; i < steps->peers.n; i++)
         if (steps->peers.at[i] != host)
             steps->peers.at[n++] = steps->peers.at[i];

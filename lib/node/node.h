@@ -440,7 +440,7 @@ struct lbm_effect {
         struct {
             int64_t deadline_us; /* INT64_MAX: no limit; 0: nobody may work */
             uint64_t term;       /* grows whenever the lease lapsed: what was acquired before is lost */
-            uint32_t used;       /* applications attached */
+            uint32_t used, gone; /* applications attached that have had vertices, and those that have gone */
         } lease;
         struct {
             struct lbm_ensemble is;

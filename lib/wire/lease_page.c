@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-enum { WORD_MAGIC, WORD_HEADER, WORD_SEQUENCE, WORD_LIFE, WORD_BOOT, WORD_DEADLINE, WORD_TERM, WORD_USED };
+enum { WORD_MAGIC, WORD_HEADER, WORD_SEQUENCE, WORD_LIFE, WORD_BOOT };
+enum { WORD_DEADLINE = 5, WORD_TERM, WORD_USED, WORD_GONE };
 enum { VERSION = 1, TRIES = 1000 };
 
 static uint64_t
@@ -39,6 +40,7 @@ lbm_lease_page_put(void *page, const struct lbm_lease_page *lease)
     store(&word[WORD_DEADLINE], (uint64_t)lease->deadline_us);
     store(&word[WORD_TERM], lease->term);
     store(&word[WORD_USED], lease->used);
+    store(&word[WORD_GONE], lease->gone);
     store(&word[WORD_MAGIC], magic());
     __atomic_store_n(&word[WORD_SEQUENCE], sequence + 1, __ATOMIC_RELEASE);
 }
@@ -55,7 +57,8 @@ lbm_lease_page_get(const void *page, struct lbm_lease_page *lease)
                                          .boot = load(&word[WORD_BOOT]),
                                          .deadline_us = (int64_t)load(&word[WORD_DEADLINE]),
                                          .term = load(&word[WORD_TERM]),
-                                         .used = (uint32_t)load(&word[WORD_USED])};
+                                         .used = (uint32_t)load(&word[WORD_USED]),
+                                         .gone = (uint32_t)load(&word[WORD_GONE])};
         __atomic_thread_fence(__ATOMIC_ACQUIRE);
         if (before % 2 != 0 || load(&word[WORD_SEQUENCE]) != before)
             continue;

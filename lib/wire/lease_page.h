@@ -9,7 +9,8 @@
  *     4  boot of the machine
  *     5  deadline, CLOCK_BOOTTIME in microseconds: until then applications may work
  *     6  term: grows when a lease lapsed; what was acquired in a lower one is lost
- *     7  applications attached
+ *     7  applications attached that have had vertices
+ *     8  those that have gone: grows from life to life
  * The rest is 0. Nothing here opens or maps a file. */
 #ifndef LBM_WIRE_LEASE_PAGE_H
 #define LBM_WIRE_LEASE_PAGE_H
@@ -27,7 +28,8 @@ struct lbm_lease_page {
     uint64_t boot;
     int64_t deadline_us; /* INT64_MAX: no limit; 0: nobody may work */
     uint64_t term;
-    uint32_t used; /* applications that have had vertices */
+    uint32_t used; /* applications that have had vertices, */
+    uint32_t gone; /* and the number of those that are attached no more; 0: an earlier version */
 };
 
 /* A program that the daemon cuts off sees it, and is given so long beyond the step that it may be within. */

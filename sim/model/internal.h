@@ -62,6 +62,7 @@ struct page {
     int64_t deadline_us;
     uint64_t term;
     int used;
+    uint32_t gone;
 };
 
 struct machine {

@@ -98,11 +98,12 @@ lie_about_entries(struct cluster *c, uint32_t from, Lbm__Peer *message, struct l
         add_to_view(c, from, message->log_snapshot, words);
 }
 
-/* What it really has alone it tells. */
+/* What it really has alone it tells, and so do messages that outlive it. */
 void
 lie_in_silence(struct cluster *c, uint32_t to, uint32_t from, Lbm__Peer *message, struct lie_words *words)
 {
-    int has_nothing = lbm_node_view(c->machine[from].node) <= lbm_node_view(c->machine[to].node);
+    const struct lbm_node *liar = c->machine[from].node;
+    int has_nothing = liar != NULL && lbm_node_view(liar) <= lbm_node_view(c->machine[to].node);
     message->view += VIEWS;
     if (message->body_case == LBM__PEER__BODY_LOG_POSITION)
         message->log_position->last += VIEWS;

@@ -71,7 +71,8 @@ carry_out(struct cluster *c, uint32_t host, struct waiting *waiting)
         trace(c, host, "note: %s", effect->as.note.text);
         break;
     case LBM_EFFECT_LEASE: {
-        struct page page = {effect->as.lease.deadline_us, effect->as.lease.term, effect->as.lease.used};
+        struct page page = {effect->as.lease.deadline_us, effect->as.lease.term, effect->as.lease.used,
+                            effect->as.lease.gone};
         set_page(c, host, page);
         break;
     }
@@ -281,7 +282,9 @@ cluster_restart(struct cluster *c, uint32_t host)
     recovered->lease_us = m->page.used == 0 ? 0 : m->page.deadline_us < end_us ? m->page.deadline_us : end_us;
     recovered->lease_term = m->page.term;
     recovered->lease_used = (uint32_t)m->page.used;
-    programs_write_page(c, host, (struct page){recovered->lease_us, m->page.term, m->page.used});
+    recovered->lease_gone = m->page.gone;
+    programs_write_page(c, host,
+                        (struct page){recovered->lease_us, m->page.term, m->page.used, m->page.gone});
     struct lbm_event event = {.kind = LBM_EVENT_START};
     event.as.recovered = recovered;
     step(c, host, &event);

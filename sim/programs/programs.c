@@ -301,7 +301,8 @@ programs_write_page(struct cluster *c, uint32_t host, struct page page)
                                          .boot = 1,
                                          .deadline_us = page.deadline_us,
                                          .term = page.term,
-                                         .used = (uint32_t)page.used};
+                                         .used = (uint32_t)page.used,
+                                         .gone = page.gone};
     lbm_lease_page_put(programs_page(c, host), &lease);
 }
 

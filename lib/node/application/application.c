@@ -566,6 +566,7 @@ lbm_application_gone(struct lbm_node *node, uint64_t client)
         return;
     struct job *job = lbm_local_job(node, application->job);
     lbm_application_place_left(node, application->job);
+    node->lease.gone += application->has_had != 0;
     *application = node->applications.at[--node->applications.n];
     if (job != NULL)
         lbm_idmap_clear(&job->new_ids);

@@ -265,7 +265,8 @@ struct lbm_recovered {
     size_t snapshot_len;
     int64_t lease_us;    /* an application of the life before may run until then (shell's clock), or 0 */
     uint64_t lease_term; /* of the page that says so */
-    uint32_t lease_used; /* applications that were attached */
+    uint32_t lease_used; /* applications that were attached, */
+    uint32_t lease_gone; /* and that had gone by then */
     LBM_VEC(struct lbm_recovered_entry) log; /* by index, from snapshot_index + 1 */
     LBM_VEC(struct lbm_recovered_job) jobs;
     LBM_VEC(struct lbm_row) rows; /* by job, vertex */

@@ -112,7 +112,9 @@ struct lease {
     int64_t old_us;    /* all of them are back: the page of that life holds until then; 0: it is over */
     int64_t told_us;   /* what the shell was last told: deadline, */
     uint64_t told_term;
-    uint32_t told_used; /* applications that have had vertices */
+    uint32_t told_used; /* applications that have had vertices, */
+    uint32_t told_gone; /* and the number of those that had and have gone */
+    uint32_t gone;      /* of all lives */
 };
 
 /* What this host keeps of another. */

@@ -29,15 +29,17 @@ lbm_replication_lease_tell(struct lbm_node *node)
     uint32_t used = 0;
     for (size_t i = 0; i < node->applications.n; i++)
         used += node->applications.at[i].has_had != 0;
-    if (until_us == l->told_us && l->term == l->told_term && used == l->told_used)
+    if (until_us == l->told_us && l->term == l->told_term && used == l->told_used && l->gone == l->told_gone)
         return;
     l->told_us = until_us;
     l->told_term = l->term;
     l->told_used = used;
+    l->told_gone = l->gone;
     struct lbm_effect effect = {.kind = LBM_EFFECT_LEASE};
     effect.as.lease.deadline_us = until_us;
     effect.as.lease.term = l->term;
     effect.as.lease.used = used;
+    effect.as.lease.gone = l->gone;
     if (lbm_vec_push(&node->out->list, effect) != LBM_OK)
         lbm_core_fail(node, LBM_E_NOMEM);
 }

@@ -440,6 +440,7 @@ lbm_replication_start(struct lbm_node *node, const struct lbm_recovered *recover
     lbm_replication_forget(node);
     node->replication.seq = node->replication.start_seq = recovered->seq;
     node->lease.term = recovered->lease_term + 1;
+    node->lease.gone = recovered->lease_gone;
     node->lease.told_us = -1;
     if (recovered->lease_us > node->now_us) {
         node->lease.fence_us = LBM_BUG(FORGET_OLD_APPLICATION) ? 0 : recovered->lease_us;

@@ -42,7 +42,7 @@ set_up(void **state)
     snprintf(daemon->path, sizeof daemon->path, "%s/socket", daemon->directory);
     snprintf(daemon->page_path, sizeof daemon->page_path, "%s" LBM_LEASE_PAGE_SUFFIX, daemon->path);
     daemon_begin(daemon);
-    lbm_lease_file_write(daemon->page, daemon_now_us() + 60 * SECOND, 1, 1);
+    lbm_lease_file_write(daemon->page, daemon_now_us() + 60 * SECOND, 1, 1, 0);
     assert_int_equal(lbmap_open(daemon->path, &scene->map), LBMAP_OK);
     assert_int_equal(lbmap_attach(scene->map, "job"), LBMAP_OK);
     assert_int_equal(lbmap_serve(scene->map, &callbacks), LBMAP_OK);
@@ -222,7 +222,7 @@ a_vertex_that_comes_back_is_no_part_of_it(void **state)
     const struct lbmap_state kept = {7, 5, {"half", 4}};
     const struct lbmap_load load = {7, 5, 2};
     assert_int_equal(lbmap_checkpoint_start(scene->map, &kept, 1), LBMAP_OK);
-    lbm_lease_file_write(scene->daemon.page, daemon_now_us() + 60 * SECOND, 2, 2);
+    lbm_lease_file_write(scene->daemon.page, daemon_now_us() + 60 * SECOND, 2, 2, 0);
     daemon_push_acquire(&scene->daemon, 2, 7, 5, "old");
     assert_int_equal(lbmap_report_load(scene->map, &load, 1), LBMAP_OK); /* it has come */
     scene_expect_told(scene, "revoked 8 5; revoked 7 5; acquire 7 5 \"old\"; ");
@@ -257,7 +257,7 @@ a_daemon_that_goes_away_ends_it(void **state)
     scene->daemon.late_answers = 0;
     scene->daemon.n_unanswered = 0;
     daemon_begin(&scene->daemon);
-    lbm_lease_file_write(scene->daemon.page, daemon_now_us() + 60 * SECOND, 1, 2);
+    lbm_lease_file_write(scene->daemon.page, daemon_now_us() + 60 * SECOND, 1, 2, 0);
     for (int i = 0; i < 5; i++)
         assert_int_equal(lbmap_dispatch(scene->map, 20), LBMAP_OK);
     assert_null(scene->told.at);
@@ -277,7 +277,7 @@ a_daemon_that_has_come_back_ends_it(void **state)
     daemon_die(&scene->daemon);
     scene->daemon.n_unanswered = 0;
     daemon_begin(&scene->daemon);
-    lbm_lease_file_write(scene->daemon.page, daemon_now_us() + 60 * SECOND, 1, 2);
+    lbm_lease_file_write(scene->daemon.page, daemon_now_us() + 60 * SECOND, 1, 2, 0);
     for (int i = 0; i < 100 && scene->daemon.n_attach < 2; i++)
         assert_int_equal(lbmap_dispatch(scene->map, 20), LBMAP_OK);
     assert_int_equal(end_of_it(scene, 0), LBMAP_E_BUSY);

@@ -18,7 +18,7 @@
 #include "daemon/lease_page.h"
 #include "wire/lease_page.h"
 
-enum { HOST = 3, NOW = 100000000, LATER = NOW + 5000000 };
+enum { HOST = 3, NOW = 100000000, LATER = NOW + 5000000, GONE = 7, WORDS = 9 };
 
 struct scene {
     char directory[64], control[96], path[112];
@@ -60,7 +60,7 @@ past_of(const struct scene *scene, int64_t deadline_us, uint64_t term, uint32_t 
     struct lbm_lease_file *file;
     struct lbm_lease_past past;
     assert_int_equal(open_page(scene, 1, &file, &past), LBM_OK);
-    lbm_lease_file_write(file, deadline_us, term, used);
+    lbm_lease_file_write(file, deadline_us, term, used, GONE);
     lbm_lease_file_close(file);
     assert_int_equal(open_page(scene, 2, &file, &past), LBM_OK);
     lbm_lease_file_close(file);
@@ -68,11 +68,11 @@ past_of(const struct scene *scene, int64_t deadline_us, uint64_t term, uint32_t 
 }
 
 static void
-read_words(const struct scene *scene, uint64_t word[8])
+read_words(const struct scene *scene, uint64_t word[WORDS])
 {
     FILE *page = fopen(scene->path, "re");
     assert_non_null(page);
-    assert_int_equal(fread(word, sizeof *word, 8, page), 8);
+    assert_int_equal(fread(word, sizeof *word, WORDS, page), WORDS);
     fclose(page);
 }
 
@@ -109,11 +109,13 @@ a_promise_outlives_the_daemon(void **state)
     assert_int_equal(past.deadline_us, LATER);
     assert_int_equal(past.term, 4);
     assert_int_equal(past.used, 2);
-    uint64_t word[8];
+    assert_int_equal(past.gone, GONE);
+    uint64_t word[WORDS];
     read_words(*state, word);
     assert_int_equal(word[3], 2); /* a new life */
     assert_int_equal(word[5], LATER);
     assert_int_equal(word[6], 4);
+    assert_int_equal(word[8], GONE);
 }
 
 static void
@@ -121,7 +123,7 @@ a_promise_without_end_gets_one(void **state)
 {
     struct lbm_lease_past past = past_of(*state, INT64_MAX, 1, 1);
     assert_int_equal(past.deadline_us, NOW + LBM_LEASE_US);
-    uint64_t word[8];
+    uint64_t word[WORDS];
     read_words(*state, word);
     assert_int_equal(word[5], NOW + LBM_LEASE_US);
 }
@@ -132,6 +134,7 @@ what_nobody_used_or_is_over_promises_nothing_but_keeps_the_term(void **state)
     struct lbm_lease_past unused = past_of(*state, LATER, 4, 0), over = past_of(*state, NOW, 5, 1);
     assert_int_equal(unused.deadline_us, 0);
     assert_int_equal(unused.term, 4);
+    assert_int_equal(unused.gone, GONE);
     assert_int_equal(over.deadline_us, 0);
     assert_int_equal(over.term, 5);
 }
@@ -141,7 +144,7 @@ another_boot_of_the_machine_forgets(void **state)
 {
     struct lbm_lease_file *file;
     struct lbm_lease_past past;
-    uint64_t word[8];
+    uint64_t word[WORDS];
     past_of(*state, LATER, 4, 1);
     read_words(*state, word);
     if (word[4] == 0)
@@ -158,7 +161,7 @@ a_half_written_page_may_have_promised_a_full_lease(void **state)
 {
     struct lbm_lease_file *file;
     struct lbm_lease_past past;
-    uint64_t word[8];
+    uint64_t word[WORDS];
     past_of(*state, 0, 4, 0);
     read_words(*state, word);
     write_word(*state, 2, word[2] | 1);

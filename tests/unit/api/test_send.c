@@ -196,7 +196,7 @@ set_up_attached(void **state)
     snprintf(daemon->path, sizeof daemon->path, "%s/socket", daemon->directory);
     snprintf(daemon->page_path, sizeof daemon->page_path, "%s" LBM_LEASE_PAGE_SUFFIX, daemon->path);
     daemon_begin(daemon);
-    lbm_lease_file_write(daemon->page, daemon_now_us() + 60 * SECOND, 1, 1);
+    lbm_lease_file_write(daemon->page, daemon_now_us() + 60 * SECOND, 1, 1, 0);
     assert_int_equal(lbmap_open(daemon->path, &scene->map), LBMAP_OK);
     assert_int_equal(lbmap_attach(scene->map, "job"), LBMAP_OK);
     *state = scene;

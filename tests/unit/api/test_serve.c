@@ -123,7 +123,7 @@ set_up(void **state)
     snprintf(daemon->path, sizeof daemon->path, "%s/socket", daemon->directory);
     snprintf(daemon->page_path, sizeof daemon->page_path, "%s" LBM_LEASE_PAGE_SUFFIX, daemon->path);
     daemon_begin(daemon);
-    lbm_lease_file_write(daemon->page, daemon_now_us() + 60 * SECOND, 1, 1);
+    lbm_lease_file_write(daemon->page, daemon_now_us() + 60 * SECOND, 1, 1, 0);
     assert_int_equal(lbmap_open(daemon->path, &scene->map), LBMAP_OK);
     assert_int_equal(lbmap_attach(scene->map, "job"), LBMAP_OK);
     *state = scene;
@@ -253,7 +253,7 @@ many_are_returned_in_several_messages(void **state)
         daemon_push_acquires(&scene->daemon, 1, first, AT_ONCE);
         assert_int_equal(lbmap_dispatch(scene->map, TIMEOUT_MS), LBMAP_OK);
     }
-    lbm_lease_file_write(scene->daemon.page, daemon_now_us() + 60 * SECOND, 2, 1);
+    lbm_lease_file_write(scene->daemon.page, daemon_now_us() + 60 * SECOND, 2, 1, 0);
     assert_int_equal(lbmap_dispatch(scene->map, 0), LBMAP_OK);
     expect_count(&scene->daemon, &scene->daemon.n_returned, 1 + MANY);
     assert_int_equal(scene->daemon.n_attach, 1);
@@ -284,10 +284,10 @@ static void
 near_its_end_nothing_is_begun(void **state)
 {
     struct scene *scene = *state;
-    lbm_lease_file_write(scene->daemon.page, daemon_now_us() + LBM_LEASE_STOP_US - 500000, 1, 1);
+    lbm_lease_file_write(scene->daemon.page, daemon_now_us() + LBM_LEASE_STOP_US - 500000, 1, 1, 0);
     assert_int_equal(lbmap_lease_valid(scene->map), LBMAP_STOP);
     expect_silence(scene);
-    lbm_lease_file_write(scene->daemon.page, INT64_MAX, 1, 1);
+    lbm_lease_file_write(scene->daemon.page, INT64_MAX, 1, 1, 0);
     assert_int_equal(lbmap_lease_valid(scene->map), LBMAP_WORK);
 }
 
@@ -295,7 +295,7 @@ static void
 what_is_lost_is_returned_in_its_own_term(void **state)
 {
     struct scene *scene = *state;
-    lbm_lease_file_write(scene->daemon.page, daemon_now_us() + 60 * SECOND, 2, 1);
+    lbm_lease_file_write(scene->daemon.page, daemon_now_us() + 60 * SECOND, 2, 1, 0);
     daemon_push_acquire(&scene->daemon, 2, 7, 5, "again"); /* the same token: the record has not changed */
     scene_expect_told(scene, "revoked 7 5; acquire 7 5 \"again\"; ");
     expect_count(&scene->daemon, &scene->daemon.n_released, 1);
@@ -306,9 +306,9 @@ static void
 after_its_end_all_is_lost_even_if_it_is_renewed(void **state)
 {
     struct scene *scene = *state;
-    lbm_lease_file_write(scene->daemon.page, daemon_now_us() - 1, 1, 1);
+    lbm_lease_file_write(scene->daemon.page, daemon_now_us() - 1, 1, 1, 0);
     assert_int_equal(lbmap_lease_valid(scene->map), LBMAP_LOST);
-    lbm_lease_file_write(scene->daemon.page, daemon_now_us() + 60 * SECOND, 1, 1);
+    lbm_lease_file_write(scene->daemon.page, daemon_now_us() + 60 * SECOND, 1, 1, 0);
     assert_int_equal(lbmap_lease_valid(scene->map), LBMAP_LOST);
     scene_expect_told(scene, "revoked 7 5; ");
     expect_count(&scene->daemon, &scene->daemon.n_released, 1); /* the daemon may not have noticed */
@@ -322,7 +322,7 @@ a_higher_term_voids_what_was_given_before(void **state)
 {
     struct scene *scene = *state;
     daemon_push_acquire(&scene->daemon, 1, 8, 1, "void");
-    lbm_lease_file_write(scene->daemon.page, daemon_now_us() + 60 * SECOND, 2, 1);
+    lbm_lease_file_write(scene->daemon.page, daemon_now_us() + 60 * SECOND, 2, 1, 0);
     assert_int_equal(lbmap_lease_valid(scene->map), LBMAP_LOST);
     scene_expect_told(scene, "revoked 7 5; ");
     expect_silence(scene);
@@ -338,7 +338,7 @@ what_is_kept_or_changed_is_so_by_the_term_in_which_it_was_acquired(void **state)
     struct scene *scene = *state;
     const struct lbmap_state old = {7, 5, {"old", 3}};
     const struct lbmap_vertex_change held = {.vertex = 7, .token = 5};
-    lbm_lease_file_write(scene->daemon.page, daemon_now_us() + 60 * SECOND, 2, 1);
+    lbm_lease_file_write(scene->daemon.page, daemon_now_us() + 60 * SECOND, 2, 1, 0);
     daemon_push_acquire(&scene->daemon, 2, 7, 5, "older");
     assert_int_equal(lbmap_checkpoint(scene->map, &old, 1), LBMAP_OK);
     assert_int_equal(scene->daemon.kept_term, 1);
@@ -364,7 +364,7 @@ a_page_that_is_being_written_stops_but_loses_nothing(void **state)
     assert_int_equal(lbmap_lease_valid(scene->map), LBMAP_STOP);
     expect_silence(scene);
     fclose(page);
-    lbm_lease_file_write(scene->daemon.page, daemon_now_us() + 60 * SECOND, 1, 1);
+    lbm_lease_file_write(scene->daemon.page, daemon_now_us() + 60 * SECOND, 1, 1, 0);
     assert_int_equal(lbmap_lease_valid(scene->map), LBMAP_WORK);
 }
 
@@ -395,7 +395,7 @@ static void
 without_a_daemon_the_lease_ends_in_time(void **state)
 {
     struct scene *scene = *state;
-    lbm_lease_file_write(scene->daemon.page, daemon_now_us() + SECOND / 5, 1, 1);
+    lbm_lease_file_write(scene->daemon.page, daemon_now_us() + SECOND / 5, 1, 1, 0);
     daemon_die(&scene->daemon);
     assert_int_equal(lbmap_lease_valid(scene->map), LBMAP_STOP);
     scene_expect_told(scene, "revoked 7 5; ");
@@ -438,11 +438,55 @@ a_daemon_that_cut_us_off_and_died_has_taken_all(void **state)
     struct scene *scene = *state;
     daemon_push_acquire(&scene->daemon, 1, 9, 1, "void");
     daemon_cut(&scene->daemon);
-    lbm_lease_file_write(scene->daemon.page, daemon_now_us() + 60 * SECOND, 1, 0);
+    lbm_lease_file_write(scene->daemon.page, daemon_now_us() + 60 * SECOND, 1, 0, 0);
     daemon_die(&scene->daemon);
     assert_int_equal(lbmap_lease_valid(scene->map), LBMAP_LOST);
     scene_expect_told(scene, "revoked 7 5; ");
     expect_silence(scene);
+}
+
+/* The same where another program has vertices: the page promises something, but not to this one. */
+static void
+a_program_that_had_gone_when_its_daemon_died_has_lost_all_though_others_work(void **state)
+{
+    struct scene *scene = *state;
+    daemon_cut(&scene->daemon);
+    lbm_lease_file_write(scene->daemon.page, daemon_now_us() + 60 * SECOND, 1, 1, 1);
+    daemon_die(&scene->daemon);
+    assert_int_equal(lbmap_lease_valid(scene->map), LBMAP_LOST);
+    scene_expect_told(scene, "revoked 7 5; ");
+    expect_silence(scene);
+}
+
+/* It sees nothing of that before the next life of the daemon, which would take it for who has come back. */
+static void
+a_program_that_had_gone_in_the_life_before_comes_back_with_nothing(void **state)
+{
+    struct scene *scene = *state;
+    daemon_cut(&scene->daemon);
+    lbm_lease_file_write(scene->daemon.page, daemon_now_us() + 60 * SECOND, 1, 1, 1);
+    daemon_die(&scene->daemon);
+    daemon_begin(&scene->daemon);
+    scene_expect_told(scene, "revoked 7 5; ");
+    for (int i = 0; i < 100 && scene->daemon.n_attach < 2; i++)
+        assert_int_equal(lbmap_dispatch(scene->map, 20), LBMAP_OK);
+    assert_int_equal(scene->daemon.n_attached, 0);
+}
+
+static void
+that_others_go_is_no_loss_for_who_is_connected(void **state)
+{
+    struct scene *scene = *state;
+    lbm_lease_file_write(scene->daemon.page, daemon_now_us() + 60 * SECOND, 1, 1, 1);
+    assert_int_equal(lbmap_lease_valid(scene->map), LBMAP_WORK);
+    daemon_die(&scene->daemon);
+    expect_silence(scene);
+    assert_int_equal(lbmap_lease_valid(scene->map), LBMAP_WORK);
+    daemon_begin(&scene->daemon);
+    for (int i = 0; i < 100 && scene->daemon.n_attach < 2; i++)
+        assert_int_equal(lbmap_dispatch(scene->map, 20), LBMAP_OK);
+    assert_int_equal(scene->daemon.n_attached, 1);
+    assert_int_equal(lbmap_lease_valid(scene->map), LBMAP_WORK);
 }
 
 /* ---- checkpoints --------------------------------------------------------------------------------------- */
@@ -575,7 +619,7 @@ a_daemon_that_is_away_is_waited_for(void **state)
     assert_int_equal(lbmap_report_load(scene->map, &load, 1), LBMAP_E_BUSY);
     assert_int_equal(lbmap_new_vertices(scene->map, &vertex, 1), LBMAP_E_BUSY);
     daemon_begin(&scene->daemon);
-    lbm_lease_file_write(scene->daemon.page, daemon_now_us() + 60 * SECOND, 1, 2);
+    lbm_lease_file_write(scene->daemon.page, daemon_now_us() + 60 * SECOND, 1, 2, 0);
     expect_silence(scene);
     assert_int_equal(lbmap_checkpoint(scene->map, &good, 1), LBMAP_OK);
 }
@@ -676,7 +720,7 @@ what_is_published_is_told_to_the_next_daemon(void **state)
     assert_int_equal(lbmap_post(scene->map, 9, "lost", 4), LBMAP_E_BUSY);
     memset(scene->daemon.note, 0, sizeof scene->daemon.note);
     daemon_begin(&scene->daemon);
-    lbm_lease_file_write(scene->daemon.page, daemon_now_us() + 60 * SECOND, 1, 1);
+    lbm_lease_file_write(scene->daemon.page, daemon_now_us() + 60 * SECOND, 1, 1, 0);
     assert_int_equal(lbmap_dispatch(scene->map, 500), LBMAP_OK);
     expect_count(&scene->daemon, &scene->daemon.n_published, 2);
     assert_string_equal(scene->daemon.note, "here");
@@ -688,7 +732,7 @@ begin_again(struct scene *scene, size_t n_published)
     daemon_die(&scene->daemon);
     assert_int_equal(lbmap_dispatch(scene->map, 20), LBMAP_OK);
     daemon_begin(&scene->daemon);
-    lbm_lease_file_write(scene->daemon.page, daemon_now_us() + 60 * SECOND, 1, 1);
+    lbm_lease_file_write(scene->daemon.page, daemon_now_us() + 60 * SECOND, 1, 1, 0);
     int64_t end_us = daemon_now_us() + TIMEOUT_MS * 1000;
     for (size_t n = 0; n < n_published && daemon_now_us() < end_us;) {
         assert_int_equal(lbmap_dispatch(scene->map, 20), LBMAP_OK);
@@ -838,6 +882,9 @@ main(void)
         SERVING(a_daemon_that_cuts_us_off_and_goes_on_takes_all),
         SERVING(what_a_daemon_gave_before_it_cut_us_off_is_void),
         SERVING(a_daemon_that_cut_us_off_and_died_has_taken_all),
+        SERVING(a_program_that_had_gone_when_its_daemon_died_has_lost_all_though_others_work),
+        SERVING(a_program_that_had_gone_in_the_life_before_comes_back_with_nothing),
+        SERVING(that_others_go_is_no_loss_for_who_is_connected),
         SERVING(a_checkpoint_is_answered_when_it_is_kept),
         SERVING(a_large_payload_goes_and_comes_in_pieces),
         SERVING(a_large_payload_that_is_damaged_is_not_given),

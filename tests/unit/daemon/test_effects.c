@@ -109,10 +109,12 @@ lbm_inbound_pause(struct lbm_inbound *inbound, int paused)
 }
 
 void
-lbm_lease_file_write(struct lbm_lease_file *file, int64_t deadline_us, uint64_t term, uint32_t used)
+lbm_lease_file_write(struct lbm_lease_file *file, int64_t deadline_us, uint64_t term, uint32_t used,
+                     uint32_t gone)
 {
     (void)file;
-    lbm_buf_printf(&journal, "lease until %d in term %d for %d; ", (int)deadline_us, (int)term, (int)used);
+    lbm_buf_printf(&journal, "lease until %d in term %d for %d, %d gone; ", (int)deadline_us, (int)term,
+                   (int)used, (int)gone);
 }
 
 void

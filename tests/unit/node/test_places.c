@@ -21,6 +21,7 @@ enum { CLIENT = 5, LATER = 6, STRANGER = 7 };
 struct scene {
     struct alone b;
     struct lbm_buf told; /* what the node said of places and posts */
+    uint32_t used, gone; /* what it told the lease page last */
 };
 
 static void
@@ -73,6 +74,10 @@ step(struct scene *scene, struct lbm_event *event)
             note_reply(scene, &effects.list.at[i]);
         if (effects.list.at[i].kind == LBM_EFFECT_SEND)
             note_send(scene, &effects.list.at[i]);
+        if (effects.list.at[i].kind == LBM_EFFECT_LEASE) {
+            scene->used = effects.list.at[i].as.lease.used;
+            scene->gone = effects.list.at[i].as.lease.gone;
+        }
     }
     lbm_effects_clear(&effects);
 }
@@ -102,16 +107,28 @@ ask(struct scene *scene, uint64_t client, Lbm__Request *request)
     step(scene, &event);
 }
 
+/* With n vertices that it says it has. */
 static void
-attach(struct scene *scene, uint64_t client)
+attach_with(struct scene *scene, uint64_t client, size_t n)
 {
     char name[] = "job";
+    uint32_t vertex = 0;
+    uint64_t token = 1;
     Lbm__Request request = LBM__REQUEST__INIT;
     Lbm__AttachRequest attach = LBM__ATTACH_REQUEST__INIT;
     attach.job = name;
+    attach.n_vertex = attach.n_token = n;
+    attach.vertex = &vertex;
+    attach.token = &token;
     request.what_case = LBM__REQUEST__WHAT_ATTACH;
     request.attach = &attach;
     ask(scene, client, &request);
+}
+
+static void
+attach(struct scene *scene, uint64_t client)
+{
+    attach_with(scene, client, 0);
 }
 
 static void
@@ -225,6 +242,21 @@ a_note_is_told_at_once_and_again(void **state)
     expect(scene, "to 1: down \"b\"; ");
     pass(scene, 10 * SECOND);
     expect(scene, "");
+}
+
+/* A program that was cut off sees by that number that the page promises nothing to it. */
+static void
+programs_that_had_vertices_and_have_gone_are_counted(void **state)
+{
+    struct scene *scene = *state;
+    for (uint32_t i = 0; i < 2; i++) {
+        attach_with(scene, LATER, 1);
+        assert_int_equal(scene->used, 1);
+        assert_int_equal(scene->gone, i);
+        leave(scene, LATER);
+        assert_int_equal(scene->used, 0);
+        assert_int_equal(scene->gone, i + 1);
+    }
 }
 
 static void
@@ -356,6 +388,7 @@ main(void)
 #define ALONE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         ALONE(a_note_is_told_at_once_and_again),
+        ALONE(programs_that_had_vertices_and_have_gone_are_counted),
         ALONE(others_are_heard_of_by_who_has_published),
         ALONE(who_is_not_heard_is_down),
         ALONE(that_a_job_is_done_stays),

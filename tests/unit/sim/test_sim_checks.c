@@ -253,7 +253,7 @@ workers(struct lbm_hosts *h, struct disks *s, int64_t lease_0_us, int64_t lease_
     for (uint32_t p = 0; p < 2; p++) {
         struct application a = {.host = p, .job = DISKS_JOB, .alive = 1};
         assert_int_equal(lbm_vec_push(&c->applications, a), LBM_OK);
-        c->machine[p].page = (struct page){p == 0 ? lease_0_us : lease_1_us, 1, 1};
+        c->machine[p].page = (struct page){p == 0 ? lease_0_us : lease_1_us, 1, 1, 0};
     }
     return c;
 }
@@ -302,10 +302,10 @@ who_has_no_lease_does_not_work_until_it_comes_back(void **state)
     begin_work(c, 0, 1);
     begin_work(c, 1, 2);
     assert_string_equal(c->check.invariant, "");
-    set_page(c, 0, (struct page){9 * SECOND, 2, 1}); /* in another term: what was held is lost */
+    set_page(c, 0, (struct page){9 * SECOND, 2, 1, 0}); /* in another term: what was held is lost */
     assert_string_equal(c->check.invariant, "");
-    c->machine[0].page = (struct page){SECOND, 1, 1};
-    set_page(c, 0, (struct page){9 * SECOND, 1, 1});
+    c->machine[0].page = (struct page){SECOND, 1, 1, 0};
+    set_page(c, 0, (struct page){9 * SECOND, 1, 1, 0});
     assert_string_equal(c->check.invariant, "I1");
     workers_end(c, &h, &s);
 }
