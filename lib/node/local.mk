@@ -35,8 +35,8 @@ node_exchange = lib/node/exchange/band.c lib/node/exchange/decision.h lib/node/e
 	lib/node/exchange/settled.c lib/node/exchange/state.h
 node_migration = lib/node/migration/completion.c lib/node/migration/due.c lib/node/migration/handoff.c \
 	lib/node/migration/history.c lib/node/migration/history.h lib/node/migration/internal.h \
-	lib/node/migration/migration.h lib/node/migration/move_names.c lib/node/migration/offer_check.c lib/node/migration/offer_claims.c \
-	lib/node/migration/offer_take.c lib/node/migration/pinned.c \
+	lib/node/migration/migration.h lib/node/migration/move_names.c lib/node/migration/offer_check.c \
+	lib/node/migration/offer_claims.c lib/node/migration/offer_take.c lib/node/migration/pinned.c \
 	lib/node/migration/queue.c lib/node/migration/scheduler.c lib/node/migration/throttle.c
 node_log = lib/node/log/alone.c lib/node/log/confirm.c lib/node/log/control_log.c \
 	lib/node/log/deferred.c lib/node/log/diverged.c \

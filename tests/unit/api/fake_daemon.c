@@ -492,3 +492,31 @@ daemon_push_bytes(struct daemon *daemon, uint32_t host, const void *bytes, size_
     response.posted = &posted;
     push(daemon, &response);
 }
+
+/* ---- all of its life ----------------------------------------------------------------------------------- */
+
+void
+daemon_make(struct daemon *daemon)
+{
+    pthread_mutex_init(&daemon->lock, NULL);
+    snprintf(daemon->directory, sizeof daemon->directory, "%s", "/tmp/lbmap-test-api-XXXXXX");
+    assert_non_null(mkdtemp(daemon->directory));
+    snprintf(daemon->path, sizeof daemon->path, "%s/socket", daemon->directory);
+    snprintf(daemon->page_path, sizeof daemon->page_path, "%s" LBM_LEASE_PAGE_SUFFIX, daemon->path);
+    daemon_begin(daemon);
+    lbm_lease_file_write(daemon->page, daemon_now_us() + 60000000, 1, 1, 0);
+}
+
+void
+daemon_free(struct daemon *daemon)
+{
+    if (daemon->page != NULL)
+        daemon_die(daemon);
+    lbm_buf_free(&daemon->posted);
+    lbm_buf_free(&daemon->blob);
+    lbm_buf_free(&daemon->payload);
+    unlink(daemon->path);
+    unlink(daemon->page_path);
+    rmdir(daemon->directory);
+    pthread_mutex_destroy(&daemon->lock);
+}

@@ -55,6 +55,11 @@ struct daemon {
 
 int64_t daemon_now_us(void);
 
+/* It listens in a directory of its own, and its lease lasts for a minute in term 1. Undone by daemon_free,
+ * which ends it if it has not died. */
+void daemon_make(struct daemon *daemon);
+void daemon_free(struct daemon *daemon);
+
 /* Begin (again) to listen, with a page of a new life. End the connection; the daemon goes on. End as if it
  * crashed: the page keeps what it says, and loses its lock. */
 void daemon_begin(struct daemon *daemon);

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -42,4 +43,25 @@ scene_expect_told(struct scene *scene, const char *what)
         assert_int_equal(lbmap_dispatch(scene->map, 20), LBMAP_OK);
     assert_string_equal(scene->told.at != NULL ? scene->told.at : "", what);
     lbm_buf_free(&scene->told);
+}
+
+struct scene *
+scene_make(void)
+{
+    struct scene *scene = lbm_alloc(1, sizeof *scene);
+    daemon_make(&scene->daemon);
+    assert_int_equal(lbmap_open(scene->daemon.path, &scene->map), LBMAP_OK);
+    assert_int_equal(lbmap_attach(scene->map, "job"), LBMAP_OK);
+    return scene;
+}
+
+int
+scene_tear_down(void **state)
+{
+    struct scene *scene = *state;
+    lbmap_close(scene->map);
+    daemon_free(&scene->daemon);
+    lbm_buf_free(&scene->told);
+    free(scene);
+    return 0;
 }

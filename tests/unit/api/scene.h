@@ -26,4 +26,8 @@ void scene_on_revoked(void *context, uint32_t vertex, uint64_t token);
 /* Dispatch until the callbacks were told this, and nothing else. */
 void scene_expect_told(struct scene *scene, const char *what);
 
+/* A daemon, and an application that has attached to its job; freed by scene_tear_down. */
+struct scene *scene_make(void);
+int scene_tear_down(void **state);
+
 #endif

@@ -28,49 +28,20 @@ static char large[LARGE];
 static int
 set_up(void **state)
 {
-    struct scene *scene = lbm_alloc(1, sizeof *scene);
-    struct daemon *daemon = &scene->daemon;
+    struct scene *scene = scene_make();
     const struct lbmap_callbacks callbacks = {.size = sizeof callbacks,
                                               .context = scene,
                                               .acquire = scene_on_acquire,
                                               .release = scene_on_release,
                                               .revoked = scene_on_revoked};
     scene->returned = (struct lbmap_payload){"last", 4};
-    pthread_mutex_init(&daemon->lock, NULL);
-    snprintf(daemon->directory, sizeof daemon->directory, "%s", "/tmp/lbmap-test-checkpoint-XXXXXX");
-    assert_non_null(mkdtemp(daemon->directory));
-    snprintf(daemon->path, sizeof daemon->path, "%s/socket", daemon->directory);
-    snprintf(daemon->page_path, sizeof daemon->page_path, "%s" LBM_LEASE_PAGE_SUFFIX, daemon->path);
-    daemon_begin(daemon);
-    lbm_lease_file_write(daemon->page, daemon_now_us() + 60 * SECOND, 1, 1, 0);
-    assert_int_equal(lbmap_open(daemon->path, &scene->map), LBMAP_OK);
-    assert_int_equal(lbmap_attach(scene->map, "job"), LBMAP_OK);
     assert_int_equal(lbmap_serve(scene->map, &callbacks), LBMAP_OK);
-    daemon_push_acquire(daemon, 1, 7, 5, "");
-    daemon_push_acquire(daemon, 1, 8, 5, "");
+    daemon_push_acquire(&scene->daemon, 1, 7, 5, "");
+    daemon_push_acquire(&scene->daemon, 1, 8, 5, "");
     scene_expect_told(scene, "acquire 7 5 \"\"; acquire 8 5 \"\"; ");
     for (size_t i = 0; i < LARGE; i++)
         large[i] = (char)(i * 31 >> 3);
     *state = scene;
-    return 0;
-}
-
-static int
-tear_down(void **state)
-{
-    struct scene *scene = *state;
-    lbmap_close(scene->map);
-    if (scene->daemon.page != NULL)
-        daemon_die(&scene->daemon);
-    lbm_buf_free(&scene->told);
-    lbm_buf_free(&scene->daemon.posted);
-    lbm_buf_free(&scene->daemon.blob);
-    lbm_buf_free(&scene->daemon.payload);
-    unlink(scene->daemon.path);
-    unlink(scene->daemon.page_path);
-    rmdir(scene->daemon.directory);
-    pthread_mutex_destroy(&scene->daemon.lock);
-    free(scene);
     return 0;
 }
 
@@ -311,7 +282,7 @@ it_may_be_left_in_progress(void **state)
 int
 main(void)
 {
-#define CHECKPOINT(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define CHECKPOINT(test) cmocka_unit_test_setup_teardown(test, set_up, scene_tear_down)
     const struct CMUnitTest tests[] = {
         CHECKPOINT(a_checkpoint_is_done_once_it_is_kept),
         CHECKPOINT(what_cannot_be_kept_is_not_begun),

@@ -187,18 +187,8 @@ serve(struct scene *scene, int send_kept)
 static int
 set_up_attached(void **state)
 {
-    struct scene *scene = lbm_alloc(1, sizeof *scene);
-    struct daemon *daemon = &scene->daemon;
+    struct scene *scene = scene_make();
     scene->returned = (struct lbmap_payload){"state", 5};
-    pthread_mutex_init(&daemon->lock, NULL);
-    snprintf(daemon->directory, sizeof daemon->directory, "%s", "/tmp/lbmap-test-send-XXXXXX");
-    assert_non_null(mkdtemp(daemon->directory));
-    snprintf(daemon->path, sizeof daemon->path, "%s/socket", daemon->directory);
-    snprintf(daemon->page_path, sizeof daemon->page_path, "%s" LBM_LEASE_PAGE_SUFFIX, daemon->path);
-    daemon_begin(daemon);
-    lbm_lease_file_write(daemon->page, daemon_now_us() + 60 * SECOND, 1, 1, 0);
-    assert_int_equal(lbmap_open(daemon->path, &scene->map), LBMAP_OK);
-    assert_int_equal(lbmap_attach(scene->map, "job"), LBMAP_OK);
     *state = scene;
     return 0;
 }
@@ -220,25 +210,6 @@ set_up(void **state)
 {
     set_up_attached(state);
     begin(*state, 0);
-    return 0;
-}
-
-static int
-tear_down(void **state)
-{
-    struct scene *scene = *state;
-    lbmap_close(scene->map);
-    if (scene->daemon.page != NULL)
-        daemon_die(&scene->daemon);
-    lbm_buf_free(&scene->told);
-    lbm_buf_free(&scene->daemon.posted);
-    lbm_buf_free(&scene->daemon.blob);
-    lbm_buf_free(&scene->daemon.payload);
-    unlink(scene->daemon.path);
-    unlink(scene->daemon.page_path);
-    rmdir(scene->daemon.directory);
-    pthread_mutex_destroy(&scene->daemon.lock);
-    free(scene);
     return 0;
 }
 
@@ -548,7 +519,7 @@ without_deliver_nothing_is_sent(void **state)
 int
 main(void)
 {
-#define TALKING(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define TALKING(test) cmocka_unit_test_setup_teardown(test, set_up, scene_tear_down)
     const struct CMUnitTest tests[] = {
         TALKING(vertices_of_one_program_talk),
         TALKING(what_has_not_arrived_for_good_is_kept),
@@ -557,14 +528,14 @@ main(void)
         TALKING(who_is_silent_is_looked_for),
         TALKING(messages_come_once_and_in_order),
         TALKING(numbers_travel_with_the_vertex),
-        cmocka_unit_test_setup_teardown(messages_may_wait_for_checkpoints, set_up_attached, tear_down),
+        cmocka_unit_test_setup_teardown(messages_may_wait_for_checkpoints, set_up_attached, scene_tear_down),
         TALKING(what_comes_during_a_checkpoint_is_not_kept_by_it),
         cmocka_unit_test_setup_teardown(what_is_sent_during_a_checkpoint_waits_for_the_next, set_up_attached,
-                                        tear_down),
+                                        scene_tear_down),
         TALKING(moves_of_neighbours_are_told),
         TALKING(what_makes_no_sense_is_dropped),
         TALKING(bounds_are_errors),
-        cmocka_unit_test_setup_teardown(without_deliver_nothing_is_sent, set_up_attached, tear_down),
+        cmocka_unit_test_setup_teardown(without_deliver_nothing_is_sent, set_up_attached, scene_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -115,37 +115,8 @@ serve(struct scene *scene)
 static int
 set_up(void **state)
 {
-    struct scene *scene = lbm_alloc(1, sizeof *scene);
-    struct daemon *daemon = &scene->daemon;
-    pthread_mutex_init(&daemon->lock, NULL);
-    snprintf(daemon->directory, sizeof daemon->directory, "%s", "/tmp/lbmap-test-serve-XXXXXX");
-    assert_non_null(mkdtemp(daemon->directory));
-    snprintf(daemon->path, sizeof daemon->path, "%s/socket", daemon->directory);
-    snprintf(daemon->page_path, sizeof daemon->page_path, "%s" LBM_LEASE_PAGE_SUFFIX, daemon->path);
-    daemon_begin(daemon);
-    lbm_lease_file_write(daemon->page, daemon_now_us() + 60 * SECOND, 1, 1, 0);
-    assert_int_equal(lbmap_open(daemon->path, &scene->map), LBMAP_OK);
-    assert_int_equal(lbmap_attach(scene->map, "job"), LBMAP_OK);
+    struct scene *scene = scene_make();
     *state = scene;
-    return 0;
-}
-
-static int
-tear_down(void **state)
-{
-    struct scene *scene = *state;
-    lbmap_close(scene->map);
-    if (scene->daemon.page != NULL)
-        daemon_die(&scene->daemon);
-    lbm_buf_free(&scene->told);
-    lbm_buf_free(&scene->daemon.posted);
-    lbm_buf_free(&scene->daemon.blob);
-    lbm_buf_free(&scene->daemon.payload);
-    unlink(scene->daemon.path);
-    unlink(scene->daemon.page_path);
-    rmdir(scene->daemon.directory);
-    pthread_mutex_destroy(&scene->daemon.lock);
-    free(scene);
     return 0;
 }
 
@@ -431,18 +402,32 @@ what_a_daemon_gave_before_it_cut_us_off_is_void(void **state)
     scene_expect_told(scene, "acquire 9 2 \"good\"; ");
 }
 
-/* All this happened while the program stood still: the page says that nobody is promised anything. */
+/* All this happened while the program stood still. In: programs with vertices by the page, and those that
+ * have gone. */
+static void
+cut_and_die(struct scene *scene, uint32_t used, uint32_t gone)
+{
+    daemon_cut(&scene->daemon);
+    lbm_lease_file_write(scene->daemon.page, daemon_now_us() + 60 * SECOND, 1, used, gone);
+    daemon_die(&scene->daemon);
+}
+
+static void
+expect_all_lost(struct scene *scene)
+{
+    assert_int_equal(lbmap_lease_valid(scene->map), LBMAP_LOST);
+    scene_expect_told(scene, "revoked 7 5; ");
+    expect_silence(scene);
+}
+
+/* The page says that nobody is promised anything. */
 static void
 a_daemon_that_cut_us_off_and_died_has_taken_all(void **state)
 {
     struct scene *scene = *state;
     daemon_push_acquire(&scene->daemon, 1, 9, 1, "void");
-    daemon_cut(&scene->daemon);
-    lbm_lease_file_write(scene->daemon.page, daemon_now_us() + 60 * SECOND, 1, 0, 0);
-    daemon_die(&scene->daemon);
-    assert_int_equal(lbmap_lease_valid(scene->map), LBMAP_LOST);
-    scene_expect_told(scene, "revoked 7 5; ");
-    expect_silence(scene);
+    cut_and_die(scene, 0, 0);
+    expect_all_lost(scene);
 }
 
 /* The same where another program has vertices: the page promises something, but not to this one. */
@@ -450,12 +435,8 @@ static void
 a_program_that_had_gone_when_its_daemon_died_has_lost_all_though_others_work(void **state)
 {
     struct scene *scene = *state;
-    daemon_cut(&scene->daemon);
-    lbm_lease_file_write(scene->daemon.page, daemon_now_us() + 60 * SECOND, 1, 1, 1);
-    daemon_die(&scene->daemon);
-    assert_int_equal(lbmap_lease_valid(scene->map), LBMAP_LOST);
-    scene_expect_told(scene, "revoked 7 5; ");
-    expect_silence(scene);
+    cut_and_die(scene, 1, 1);
+    expect_all_lost(scene);
 }
 
 /* It sees nothing of that before the next life of the daemon, which would take it for who has come back. */
@@ -463,9 +444,7 @@ static void
 a_program_that_had_gone_in_the_life_before_comes_back_with_nothing(void **state)
 {
     struct scene *scene = *state;
-    daemon_cut(&scene->daemon);
-    lbm_lease_file_write(scene->daemon.page, daemon_now_us() + 60 * SECOND, 1, 1, 1);
-    daemon_die(&scene->daemon);
+    cut_and_die(scene, 1, 1);
     daemon_begin(&scene->daemon);
     scene_expect_told(scene, "revoked 7 5; ");
     for (int i = 0; i < 100 && scene->daemon.n_attach < 2; i++)
@@ -858,10 +837,10 @@ without_a_page_nothing_is_served(void **state)
 int
 main(void)
 {
-#define SERVING(test) cmocka_unit_test_setup_teardown(test, set_up_holding, tear_down)
+#define SERVING(test) cmocka_unit_test_setup_teardown(test, set_up_holding, scene_tear_down)
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(vertices_come_with_their_payloads, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(edges_are_told_of_what_is_held, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(vertices_come_with_their_payloads, set_up, scene_tear_down),
+        cmocka_unit_test_setup_teardown(edges_are_told_of_what_is_held, set_up, scene_tear_down),
         SERVING(edges_are_not_told_to_whom_did_not_ask),
         SERVING(a_release_returns_the_payload),
         SERVING(a_release_without_payload_leaves_it),
@@ -892,15 +871,16 @@ main(void)
         SERVING(loads_are_reported_all_or_none),
         SERVING(a_late_checkpoint_costs_nothing_but_the_time),
         SERVING(what_comes_during_a_checkpoint_waits_for_dispatch),
-        cmocka_unit_test_setup_teardown(other_programs_are_told_of_and_heard, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_is_published_is_told_to_the_next_daemon, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(other_programs_are_told_of_and_heard, set_up, scene_tear_down),
+        cmocka_unit_test_setup_teardown(what_is_published_is_told_to_the_next_daemon, set_up,
+                                        scene_tear_down),
         cmocka_unit_test_setup_teardown(a_program_that_the_next_daemon_does_not_know_is_gone, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(notes_and_messages_have_bounds, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(callbacks_beyond_the_size_are_not_called, set_up, tear_down),
+                                        scene_tear_down),
+        cmocka_unit_test_setup_teardown(notes_and_messages_have_bounds, set_up, scene_tear_down),
+        cmocka_unit_test_setup_teardown(callbacks_beyond_the_size_are_not_called, set_up, scene_tear_down),
         SERVING(a_look_at_the_lease_is_cheap),
-        cmocka_unit_test_setup_teardown(what_cannot_be_served_is_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(without_a_page_nothing_is_served, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_cannot_be_served_is_refused, set_up, scene_tear_down),
+        cmocka_unit_test_setup_teardown(without_a_page_nothing_is_served, set_up, scene_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,7 +19,7 @@
 #include "tests/unit/api/scene.h"
 #include "wire/lease_page.h"
 
-enum { SECOND = 1000000, COLLECTOR = 1, LOWER = 0, VERTEX = 7, STATE_BYTES = 8 };
+enum { COLLECTOR = 1, LOWER = 0, VERTEX = 7, STATE_BYTES = 8 };
 
 struct run {
     struct daemon daemon;
@@ -73,17 +73,10 @@ static int
 set_up(void **state)
 {
     struct run *run = lbm_alloc(1, sizeof *run);
-    struct daemon *daemon = &run->daemon;
-    pthread_mutex_init(&daemon->lock, NULL);
-    snprintf(daemon->directory, sizeof daemon->directory, "%s", "/tmp/lbmap-test-steps-XXXXXX");
-    assert_non_null(mkdtemp(daemon->directory));
-    snprintf(daemon->path, sizeof daemon->path, "%s/socket", daemon->directory);
-    snprintf(daemon->page_path, sizeof daemon->page_path, "%s" LBM_LEASE_PAGE_SUFFIX, daemon->path);
-    daemon_begin(daemon);
-    lbm_lease_file_write(daemon->page, daemon_now_us() + 60 * SECOND, 1, 1, 0);
+    daemon_make(&run->daemon);
     run->program = (struct lbmap_steps){.size = sizeof run->program,
                                         .job = "job",
-                                        .socket_path = daemon->path,
+                                        .socket_path = run->daemon.path,
                                         .steps = 1,
                                         .state_size = STATE_BYTES,
                                         .init = init,
@@ -97,13 +90,7 @@ static int
 tear_down(void **state)
 {
     struct run *run = *state;
-    daemon_die(&run->daemon);
-    lbm_buf_free(&run->daemon.posted);
-    lbm_buf_free(&run->daemon.payload);
-    unlink(run->daemon.path);
-    unlink(run->daemon.page_path);
-    rmdir(run->daemon.directory);
-    pthread_mutex_destroy(&run->daemon.lock);
+    daemon_free(&run->daemon);
     free(run);
     return 0;
 }
@@ -170,15 +157,21 @@ run_to_the_end(struct run *run)
 
 /* ---- tests --------------------------------------------------------------------------------------------- */
 
+static void
+expect_told_again(struct run *run)
+{
+    daemon_push_place(&run->daemon, COLLECTOR, 1, 0);
+    wait_for_result(&run->daemon);
+    end_program(run);
+}
+
 /* Nobody has told that the one before has ended. */
 static void
 a_collector_that_begins_again_is_told_what_the_one_before_had(void **state)
 {
     struct run *run = *state;
     run_to_the_end(run);
-    daemon_push_place(&run->daemon, COLLECTOR, 1, 0);
-    wait_for_result(&run->daemon);
-    end_program(run);
+    expect_told_again(run);
 }
 
 static void
@@ -187,9 +180,7 @@ a_collector_that_ends_and_begins_at_once_is_told_all_again(void **state)
     struct run *run = *state;
     run_to_the_end(run);
     daemon_push_place(&run->daemon, COLLECTOR, 0, 0);
-    daemon_push_place(&run->daemon, COLLECTOR, 1, 0);
-    wait_for_result(&run->daemon);
-    end_program(run);
+    expect_told_again(run);
 }
 
 /* Its word comes late: what the collector of now was told may have been lost. */
