@@ -84,7 +84,8 @@ lbm_steps_wanted(struct lbm_steps *steps, uint32_t host, uint32_t vertex, uint64
         int is_new = asker->host != host;
         asker->host = host;
         lbm_steps_set_durable(steps, asker, durable);
-        if (is_new && line->has_edges && line->have < line->edges.n &&
+        /* It has its own states up to the one that it asks for: one that lacks here was lost on its way. */
+        if ((is_new || lbm_line_step(line) <= from) && line->has_edges && line->have < line->edges.n &&
             !lbm_export_has(asker, lbm_line_step(line), line->vertex))
             ask(steps, host, line, asker);
     }

@@ -25,6 +25,8 @@ done
 "$sim" cluster --programs steps --seed 8300000419 -q || fail "seed 8300000419 violates something"
 # A collector that begins again, and nobody has noticed: it lacks what the one before had.
 "$sim" cluster --programs steps --seed 8500000951 -q || fail "seed 8500000951 violates something"
+# A fifth of all messages is lost, and a state that was lost was asked for again later and later.
+"$sim" cluster --programs steps --seed 8530000244 --hosts 3..64 -q || fail "seed 8530000244 violates something"
 # A program that stands still until its lease holds again keeps what it had before; one that is cut off meanwhile.
 for seed in 8460000260 8470000413; do
     "$sim" cluster --programs send --seed $seed -q || fail "seed $seed violates something"
