@@ -38,6 +38,12 @@ is_relay(const struct lbm_member *member)
 
 /* ---- ways through relays ------------------------------------------------------------------------------- */
 
+/* A place that a search has reached, at that cost. */
+struct stop {
+    uint64_t cost;
+    uint32_t at;
+};
+
 /* Declared links of all members, in both directions; members by their place. */
 struct ways {
     uint32_t *offset; /* [n + 1] */
@@ -47,6 +53,7 @@ struct ways {
     uint64_t *cost; /* [n] of the search at hand; UINT64_MAX: not reached */
     uint8_t *done;  /* [n] */
     LBM_VEC(uint32_t) reached;
+    LBM_VEC(struct stop) next; /* a binary heap, the cheapest first; a place may be there more than once */
 };
 
 static void
@@ -57,6 +64,7 @@ ways_free(struct ways *ways)
     free(ways->cost);
     free(ways->done);
     lbm_vec_free(&ways->reached);
+    lbm_vec_free(&ways->next);
 }
 
 static uint32_t
@@ -112,41 +120,71 @@ ways_build(const struct lbm_view *view, struct ways *ways)
     return LBM_OK;
 }
 
-/* Paths from the ACTIVE member at `from` through relays to other ACTIVE ones (Dijkstra; relays are few). */
+static enum lbm_err
+put_stop(struct ways *ways, struct stop stop)
+{
+    enum lbm_err err = lbm_vec_push(&ways->next, stop);
+    if (err != LBM_OK)
+        return err;
+    size_t i = ways->next.n - 1;
+    for (; i != 0 && stop.cost < ways->next.at[(i - 1) / 2].cost; i = (i - 1) / 2)
+        ways->next.at[i] = ways->next.at[(i - 1) / 2];
+    ways->next.at[i] = stop;
+    return LBM_OK;
+}
+
+/* There is one. */
+static struct stop
+take_stop(struct ways *ways)
+{
+    struct stop *at = ways->next.at, first = at[0], last = at[--ways->next.n];
+    size_t n = ways->next.n, i = 0;
+    for (size_t child; (child = 2 * i + 1) < n; i = child) {
+        child += child + 1 < n && at[child + 1].cost < at[child].cost;
+        if (at[child].cost >= last.cost)
+            break;
+        at[i] = at[child];
+    }
+    at[i] = last;
+    return first;
+}
+
+static enum lbm_err
+reach(struct ways *ways, uint32_t to, uint64_t cost)
+{
+    if (cost >= ways->cost[to])
+        return LBM_OK;
+    enum lbm_err err = ways->cost[to] == UINT64_MAX ? lbm_vec_push(&ways->reached, to) : LBM_OK;
+    ways->cost[to] = cost;
+    return err == LBM_OK ? put_stop(ways, (struct stop){cost, to}) : err;
+}
+
+/* Paths from the ACTIVE member at `from` through relays to other ACTIVE ones (Dijkstra). While a large
+ * cluster begins, nearly all are relays. */
 static enum lbm_err
 paths_through_relays(const struct lbm_view *view, struct ways *ways, uint32_t from, link_list *paths)
 {
-    enum lbm_err err = lbm_vec_push(&ways->reached, from);
-    ways->cost[from] = 0;
-    for (uint32_t at = from; err == LBM_OK && at != LBM_NONE;) {
+    enum lbm_err err = reach(ways, from, 0);
+    while (err == LBM_OK && ways->next.n != 0) {
+        uint32_t at = take_stop(ways).at;
         int goes_on = at == from || is_relay(&view->members.at[at]);
+        if (ways->done[at])
+            continue;
         ways->done[at] = 1;
-        for (uint32_t e = ways->offset[at]; goes_on && err == LBM_OK && e < ways->offset[at + 1]; e++) {
-            struct residual_hop way = ways->way[e];
-            if (ways->done[way.to] || ways->cost[at] + way.cost >= ways->cost[way.to])
-                continue;
-            if (ways->cost[way.to] == UINT64_MAX)
-                err = lbm_vec_push(&ways->reached, way.to);
-            ways->cost[way.to] = ways->cost[at] + way.cost;
-        }
+        for (uint32_t e = ways->offset[at]; goes_on && err == LBM_OK && e < ways->offset[at + 1]; e++)
+            err = reach(ways, ways->way[e].to, ways->cost[at] + ways->way[e].cost);
         uint32_t p = lbm_view_number(view, view->members.at[from].host);
         uint32_t q = lbm_view_number(view, view->members.at[at].host);
         if (err == LBM_OK && at != from && q != LBM_NONE) {
             struct lbm_link path = {p < q ? p : q, p < q ? q : p, (uint32_t)ways->cost[at]};
             err = lbm_vec_push(paths, path);
         }
-        at = LBM_NONE;
-        for (size_t i = 0; i < ways->reached.n; i++) {
-            uint32_t next = ways->reached.at[i];
-            if (!ways->done[next] && (at == LBM_NONE || ways->cost[next] < ways->cost[at]))
-                at = next;
-        }
     }
     for (size_t i = 0; i < ways->reached.n; i++) {
         ways->cost[ways->reached.at[i]] = UINT64_MAX;
         ways->done[ways->reached.at[i]] = 0;
     }
-    ways->reached.n = 0;
+    ways->reached.n = ways->next.n = 0;
     return err;
 }
 
