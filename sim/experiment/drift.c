@@ -11,17 +11,20 @@
 #include "file/file.h"
 #include "graph/generate.h"
 #include "map/map.h"
+#include "node/view/view.h"
 #include "sim/model/cluster.h"
 
 enum {
     SECOND_US = 1000000,
     JOIN_US = 60 * SECOND_US,
+    FORM_US = 120 * SECOND_US,
     SETTLE_US = 120 * SECOND_US,
     ATTACH_US = 5 * SECOND_US, /* until applications have what is theirs, and their reports are believed */
     REST_US = 20 * SECOND_US,  /* before loads are constant, or noisy: what was in flight is over */
     LOOK_US = SECOND_US / 10,
     USUAL = 100, /* what a vertex costs at first */
     CORNERS = 4,
+    LOG_COMPACT_MIN = 1024,
 };
 
 static const double even = 0.05, soon_s = 5;
@@ -325,10 +328,19 @@ reported(void *arg, uint32_t vertex, int64_t now_us)
     return d->load[vertex] * (1 + d->noise * (2 * lbm_rng_unit(&d->rng) - 1));
 }
 
+/* Such a cluster is there from the beginning. */
 static int
-has_settled(struct cluster *cluster, void *name)
+is_large(const struct drift *d)
 {
-    return cluster_settled(cluster, name);
+    return d->h.n > LBM_VIEW_SMALL;
+}
+
+/* Of a large cluster only the coordinator hears at once that all have settled. */
+static int
+has_settled(struct cluster *cluster, void *arg)
+{
+    const struct drift *d = arg;
+    return is_large(d) ? cluster_settled_at(cluster, 0, job_name) : cluster_settled(cluster, job_name);
 }
 
 static struct drift_rest
@@ -339,7 +351,7 @@ rest(struct drift *d, double seconds, double noise)
     if (seconds <= 0)
         return rest;
     cluster_run(d->cluster, REST_US, NULL, NULL);
-    cluster_run(d->cluster, SETTLE_US, has_settled, job_name);
+    cluster_run(d->cluster, SETTLE_US, has_settled, d);
     uint64_t before = handed_over(d);
     cluster_run(d->cluster, (int64_t)(seconds * SECOND_US), NULL, NULL);
     rest.handed = handed_over(d) - before;
@@ -350,18 +362,23 @@ rest(struct drift *d, double seconds, double noise)
 static int
 set_up(struct drift *d)
 {
-    cluster_run(d->cluster, JOIN_US, NULL, NULL);
-    for (int i = 0; i < 60 && cluster_count_active(d->cluster, 0) != d->h.n; i++)
-        cluster_run(d->cluster, SECOND_US, NULL, NULL);
+    if (is_large(d)) {
+        if (!cluster_form(d->cluster, FORM_US))
+            return fails(d, "the hosts do not come together");
+    } else {
+        cluster_run(d->cluster, JOIN_US, NULL, NULL);
+        for (int i = 0; i < 60 && cluster_count_active(d->cluster, 0) != d->h.n; i++)
+            cluster_run(d->cluster, SECOND_US, NULL, NULL);
+    }
     if (cluster_submit(d->cluster, 0, job_name, &d->g, LBM_START_PLAN) != LBM_OK)
         return fails(d, "the job is not taken");
-    if (!cluster_run(d->cluster, SETTLE_US, has_settled, job_name))
+    if (!cluster_run(d->cluster, SETTLE_US, has_settled, d))
         return fails(d, "the job does not settle");
     cluster_report_loads(d->cluster, reported, d);
     for (uint32_t p = 0; p < d->h.n; p++)
         cluster_run_application(d->cluster, p, job_name, CLIENT_MODEL_OBEDIENT);
     cluster_run(d->cluster, ATTACH_US, NULL, NULL);
-    if (!cluster_run(d->cluster, SETTLE_US, has_settled, job_name))
+    if (!cluster_run(d->cluster, SETTLE_US, has_settled, d))
         return fails(d, "the job does not settle with applications");
     look(d);
     return 1;
@@ -378,6 +395,9 @@ course(struct drift *d, struct lbm_diag *diag)
                                             .delay_most_us = 300,
                                             .sync_us = 2000,
                                             .limited_host = LBM_NONE,
+                                            .late = is_large(d) ? d->h.n : 0,
+                                            .shares = is_large(d),
+                                            .log_compact_min = is_large(d) ? LOG_COMPACT_MIN : 0,
                                             .judged = 1};
     enum lbm_err err = LBM_OK;
     lbm_rng_seed(&d->rng, o->seed);

@@ -356,7 +356,8 @@ course(struct scale *s)
     for (uint32_t p = 0; p < s->h.n; p++)
         later[p] = s->fate[p] == JOINS;
     phase_begins(s);
-    int found = cluster_roll_out(s->cluster, later, JOIN_US);
+    int found = s->options->is_formed ? cluster_form(s->cluster, JOIN_US)
+                                      : cluster_roll_out(s->cluster, later, JOIN_US);
     free(later);
     if (!found) {
         snprintf(s->result->why, sizeof s->result->why, "the hosts do not find together");
@@ -448,11 +449,14 @@ scale_run(const struct scale_options *options, struct scale_result *result, stru
     if (err == LBM_OK && options->holders > s.h.n)
         err = lbm_diag_set(diag, LBM_E_RANGE, "--holders", 0, "%.60s has %" PRIu32 " hosts", options->hosts,
                            s.h.n);
+    if (err == LBM_OK && options->is_formed && options->churn > 0)
+        err = lbm_diag_set(diag, LBM_E_RANGE, "--formed", 0, "hosts join and leave: give --churn 0 too");
     if (err == LBM_OK && s.h.n < 2)
         err = lbm_diag_set(diag, LBM_E_RANGE, "--hosts", 0, "%.60s is one host alone", options->hosts);
     if (err == LBM_OK) {
         lbm_rng_seed(&s.rng, options->seed);
-        cluster.late = s.h.n - 1;
+        cluster.late = options->is_formed ? s.h.n : s.h.n - 1;
+        cluster.shares = options->is_formed;
         result->n_hosts = s.h.n;
         result->vertices = s.g.n;
         draw(&s);

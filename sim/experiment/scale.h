@@ -15,6 +15,7 @@ struct scale_options {
     enum lbm_start start;
     uint32_t holders; /* hosts that submit a slice of the guest each; 1: host 0 has it all */
     uint32_t copies;  /* of each record */
+    int is_formed;    /* hosts are members from the beginning */
     int is_scattered; /* vertices are numbered at random, so slices hold few neighbours */
     int json, quiet;
 };

@@ -11,6 +11,7 @@ enum {
     SCALE_SCATTER,
     SCALE_COPIES,
     SCALE_PERCENT,
+    SCALE_FORMED,
     SCALE_MINUTES,
     SCALE_LOSS,
     SCALE_SEED,
@@ -39,6 +40,7 @@ static const struct lbm_option options[] = {
                                         "other hosts that have a copy of each record", .fallback = "1"),
     [SCALE_PERCENT] = LBM_NUMBER_OPTION("churn", "PERCENT", 0, 40,
                                         "share of the hosts that join, and that leave", .fallback = "10"),
+    [SCALE_FORMED] = LBM_FLAG_OPTION("formed", "hosts are members from the beginning, and none joins"),
     [SCALE_MINUTES] =
         LBM_NUMBER_OPTION("minutes", "M", 0, 600, "within that many virtual minutes", .fallback = "10"),
     [SCALE_LOSS] =
@@ -58,6 +60,7 @@ run_scale(const struct lbm_cli *cli)
                                     .holders = (uint32_t)value[SCALE_HOLDERS].integer,
                                     .is_scattered = value[SCALE_SCATTER].given,
                                     .copies = (uint32_t)value[SCALE_COPIES].integer,
+                                    .is_formed = value[SCALE_FORMED].given,
                                     .churn = value[SCALE_PERCENT].number / 100,
                                     .minutes = value[SCALE_MINUTES].number,
                                     .loss = value[SCALE_LOSS].number,
