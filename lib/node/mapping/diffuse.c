@@ -82,7 +82,7 @@ lbm_mapping_diffuse_free(struct job *job)
         free(d->weight[k]);
     free(d->label);
     free(d->halved);
-    free(d->gives);
+    lbm_mapping_flow_free(&d->flow);
     lbm_mapping_choice_forget(d);
     lbm_mapping_labels_free(&d->labels);
     *d = (struct diffuse){.is_halving = d->is_halving};

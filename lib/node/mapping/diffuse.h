@@ -96,6 +96,15 @@ struct labels {
     uint64_t stamp;
 };
 
+/* What has to go over links so that the loads of all hosts are even. */
+struct label_flow {
+    uint32_t n;    /* hosts */
+    double *gives; /* [directions of links] work from the one host to the other, 0 or more */
+    double *load;  /* [n] work, before */
+    double *in;    /* [n] work that comes, */
+    double *out;   /* [n] and that goes, over all links */
+};
+
 struct diffuse {
     uint32_t stage;  /* from 1; 0: not begun */
     uint32_t heard;  /* the highest that others have told of */
@@ -111,11 +120,10 @@ struct diffuse {
     int64_t since_us; /* when the stage began */
     int64_t tree_us;  /* when hosts above and below are told again */
     void (*complete)(struct lbm_node *node, struct job *job, struct sums_row *sum); /* what all told */
-    struct sums_row total; /* what has last come of all; stage 0: nothing yet */
-    struct lbm_cuts cuts;  /* of sites; n 0: none yet. Where places are cut: weight */
-    uint64_t topology;     /* of the view that `hosts` is of */
-    double *gives; /* [n_gives] work that flows to each host linked to this one, owned; NULL: not known */
-    uint32_t n_gives;
+    struct sums_row total;  /* what has last come of all; stage 0: nothing yet */
+    struct lbm_cuts cuts;   /* of sites; n 0: none yet. Where places are cut: weight */
+    uint64_t topology;      /* of the view that `hosts` is of */
+    struct label_flow flow; /* in a large cluster; n 0: not known */
     struct waves waves;
     struct diffuse_levels levels;
     struct labels labels;

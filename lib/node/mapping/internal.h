@@ -225,11 +225,13 @@ void lbm_mapping_loads_heard(const struct lbm_node *node, struct labels *l, uint
 
 /* ---- label_flow.c ---- */
 
-/* In a large cluster: what flows from this host to those linked to it, so that loads are even, from the total
- * of what all have told: 1 + load of each, by number. Kept until labels end. Errors: LBM_E_NOMEM. */
+/* In a large cluster: what has to flow over links so that loads are even, from the total of what all have
+ * told: 1 + load of each, by number. Kept until labels end. Errors: LBM_E_NOMEM. */
 enum lbm_err lbm_mapping_flow_find(struct lbm_node *node, struct job *job,
                                    const struct lbm_job_entry *entry) LBM_MUST_CHECK;
-/* Label vertices next to hosts that something flows to, as much as flows. In/out: label [rows + ghosts].
+void lbm_mapping_flow_free(struct label_flow *flow);
+/* Label vertices next to hosts that something flows to, as much as flows; those that go on from there before
+ * all is even get the label of the host where they come to rest. In/out: label [rows + ghosts].
  * Errors: LBM_E_NOMEM. */
 enum lbm_err lbm_mapping_flow_label(const struct lbm_node *node, const struct job *job,
                                     uint32_t *label) LBM_MUST_CHECK;

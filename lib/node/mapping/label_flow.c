@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Labels of a running job in a large cluster begin even: what is too much somewhere has a long way to where
  * room is, longer than annealing carries it. From the loads of all each host works out the same net flow over
- * links (Hu and Blake 1999), and labels of the vertices next to each neighbour as much as flows to it. */
+ * links (Hu and Blake 1999), and labels of the vertices next to each neighbour as much as flows to it.
+ *
+ * More may have to flow through a host than it has. So work is thought of as moving evenly in a unit of time:
+ * what is nearest to a neighbour leaves first, and what comes to a host leaves it after all that was there
+ * before. Each host follows its own vertices on, from the same flow as all others, until the time is over. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +15,8 @@
 #include "node/local/local.h"
 #include "node/mapping/internal.h"
 #include "node/mapping/mapping.h"
+
+enum { HOPS_MAX = 64 /* that a vertex goes: it is a bound for the loop, not for flows */ };
 
 /* ---- the flow ------------------------------------------------------------------------------------------ */
 
@@ -55,34 +61,71 @@ find_excess(const struct lbm_node *node, const struct lbm_job_entry *entry, cons
             told[p] > 0 ? told[p] - 1 - lbm_local_target(node, entry, lbm_view_host(&node->view, p)) : 0;
 }
 
+void
+lbm_mapping_flow_free(struct label_flow *flow)
+{
+    free(flow->gives);
+    free(flow->load);
+    free(flow->in);
+    free(flow->out);
+    *flow = (struct label_flow){0};
+}
+
+/* In: told, excess as above. Out: out->load, and room for the rest. */
+static enum lbm_err
+flow_new(const struct lbm_hosts *h, const double *told, struct label_flow *out)
+{
+    *out = (struct label_flow){.n = h->n,
+                               .gives = lbm_alloc(h->offset[h->n], sizeof *out->gives),
+                               .load = lbm_alloc(h->n, sizeof *out->load),
+                               .in = lbm_alloc(h->n, sizeof *out->in),
+                               .out = lbm_alloc(h->n, sizeof *out->out)};
+    if (out->gives == NULL || out->load == NULL || out->in == NULL || out->out == NULL)
+        return LBM_E_NOMEM;
+    for (uint32_t p = 0; p < h->n; p++)
+        out->load[p] = fmax(told[p] - 1, 0);
+    return LBM_OK;
+}
+
+static void
+give(const struct lbm_hosts *h, struct label_flow *flow, uint32_t p, uint32_t q, double work)
+{
+    uint32_t e = h->offset[p];
+    while (h->target[e] != q)
+        e++;
+    flow->gives[e] = work;
+    flow->out[p] += work;
+    flow->in[q] += work;
+}
+
 enum lbm_err
 lbm_mapping_flow_find(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
     struct diffuse *d = &job->diffuse;
     const struct lbm_hosts *h = &node->view.hosts;
-    uint32_t self = lbm_view_number(&node->view, node->host);
     struct lbm_colouring links = {0};
     double *told = lbm_alloc(h->n, sizeof *told), *excess = lbm_alloc(h->n, sizeof *excess), *flow = NULL;
     enum lbm_err err = told == NULL || excess == NULL ? LBM_E_NOMEM : list_links(h, &links);
-    free(d->gives);
-    d->gives = lbm_alloc(h->n, sizeof *d->gives);
-    d->n_gives = d->gives != NULL ? h->n : 0;
-    if (err == LBM_OK)
-        flow = lbm_alloc(links.n_links, sizeof *flow);
-    if (flow == NULL || d->gives == NULL)
+    lbm_mapping_flow_free(&d->flow);
+    if (err == LBM_OK && (flow = lbm_alloc(links.n_links, sizeof *flow)) == NULL)
         err = LBM_E_NOMEM;
     if (err == LBM_OK) {
         lbm_mapping_sums_total(d, h->n, told);
         add_up(job, h->n, told);
         find_excess(node, entry, told, excess);
+        err = flow_new(h, told, &d->flow);
+    }
+    if (err == LBM_OK)
         err = lbm_flow_least_root(&links, excess, flow);
-    }
     for (uint32_t i = 0; err == LBM_OK && i < links.n_links; i++) {
-        if (links.link[i].p == self)
-            d->gives[links.link[i].q] = fmax(flow[i], 0);
-        if (links.link[i].q == self)
-            d->gives[links.link[i].p] = fmax(-flow[i], 0);
+        const struct lbm_link *link = &links.link[i];
+        if (flow[i] > 0)
+            give(h, &d->flow, link->p, link->q, flow[i]);
+        else if (flow[i] < 0)
+            give(h, &d->flow, link->q, link->p, -flow[i]);
     }
+    if (err != LBM_OK)
+        lbm_mapping_flow_free(&d->flow);
     free(links.link);
     free(told);
     free(excess);
@@ -102,13 +145,15 @@ struct front {
 typedef LBM_VEC(struct front) front_list;
 
 static enum lbm_err
-begin_fronts(const struct job *job, uint32_t self, const uint32_t *label, front_list *fronts)
+begin_fronts(const struct lbm_hosts *h, const struct job *job, uint32_t self, const uint32_t *label,
+             front_list *fronts)
 {
-    const struct diffuse *d = &job->diffuse;
+    const struct label_flow *flow = &job->diffuse.flow;
     const struct lbm_graph *g = &job->shard.patch.g;
-    for (uint32_t q = 0; q < d->n_gives; q++) {
-        struct front front = {.host = q, .left = d->gives[q], .whole = d->gives[q]};
-        if (q == self || !(d->gives[q] >= 1))
+    for (uint32_t k = h->offset[self]; k < h->offset[self + 1]; k++) {
+        uint32_t q = h->target[k];
+        struct front front = {.host = q, .left = flow->gives[k], .whole = flow->gives[k]};
+        if (!(flow->gives[k] >= 1))
             continue;
         for (uint32_t row = 0; row < g->n; row++) {
             uint64_t e = g->offset[row];
@@ -145,41 +190,192 @@ may_go(const struct job *job, uint32_t row)
     return vertex->stage == LBM_STAGE_OWN && vertex->pin == LBM_NONE && vertex->move_to == LBM_NONE;
 }
 
-/* One more vertex for the neighbour; nothing is left if there is none. */
+/* One more vertex for the neighbour; nothing is left if there is none. Out: *row: of it, or LBM_NONE. */
 static enum lbm_err
-advance(const struct job *job, uint32_t self, struct front *front, uint32_t *label)
+advance(const struct job *job, uint32_t self, struct front *front, uint32_t *label, uint32_t *row)
 {
     const struct lbm_graph *g = &job->shard.patch.g;
     while (front->head < front->queue.n) {
-        uint32_t row = front->queue.at[front->head++];
-        if (label[row] != self || !may_go(job, row))
+        *row = front->queue.at[front->head++];
+        if (label[*row] != self || !may_go(job, *row))
             continue;
-        double work = lbm_graph_work(g, row);
+        double work = lbm_graph_work(g, *row);
         if (front->left < work / 2)
             break;
-        label[row] = front->host;
+        label[*row] = front->host;
         front->left -= work;
-        for (uint64_t e = g->offset[row]; e < g->offset[row + 1]; e++)
+        for (uint64_t e = g->offset[*row]; e < g->offset[*row + 1]; e++)
             if (g->target[e] < g->n && label[g->target[e]] == self &&
                 lbm_vec_push(&front->queue, g->target[e]) != LBM_OK)
                 return LBM_E_NOMEM;
         return LBM_OK;
     }
+    *row = LBM_NONE;
     front->left = 0;
     return LBM_OK;
+}
+
+/* ---- farther ------------------------------------------------------------------------------------------- */
+
+/* A row on its way to the host of its label, where it is then. */
+struct mover {
+    uint32_t row, host;
+    double when; /* from 0 to 1 */
+    double side; /* how far to one side it is */
+};
+typedef LBM_VEC(struct mover) mover_list;
+
+static int
+by_host_then_row(const void *a, const void *b)
+{
+    const struct mover *x = a, *y = b;
+    if (x->host != y->host)
+        return x->host < y->host ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+static int
+by_side(const void *a, const void *b)
+{
+    const struct mover *x = a, *y = b;
+    if (x->side != y->side)
+        return x->side < y->side ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+/* A host that work goes on to. */
+struct way {
+    uint32_t host;
+    double work, side;
+};
+typedef LBM_VEC(struct way) way_list;
+
+static double
+along(const double *x, const double *axis, unsigned m)
+{
+    double sum = 0;
+    for (unsigned k = 0; k < m; k++)
+        sum += x[k] * axis[k];
+    return sum;
+}
+
+/* From one side to the other: between the two hosts that are farthest apart. Out: axis [m]. */
+static enum lbm_err
+find_ways(const struct lbm_hosts *h, const struct label_flow *flow, uint32_t from, way_list *ways,
+          double *axis)
+{
+    double most = -1;
+    ways->n = 0;
+    for (uint32_t e = h->offset[from]; e < h->offset[from + 1]; e++) {
+        struct way way = {.host = h->target[e], .work = flow->gives[e]};
+        if (way.work > 0 && lbm_vec_push(ways, way) != LBM_OK)
+            return LBM_E_NOMEM;
+    }
+    memset(axis, 0, LBM_DIMENSIONS_MAX * sizeof *axis);
+    for (size_t i = 0; i < ways->n; i++)
+        for (size_t j = i + 1; j < ways->n; j++) {
+            const double *x = &h->site[(size_t)ways->at[i].host * h->m],
+                         *y = &h->site[(size_t)ways->at[j].host * h->m];
+            double to[LBM_DIMENSIONS_MAX] = {0};
+            for (unsigned k = 0; k < h->m; k++)
+                to[k] = y[k] - x[k];
+            if (along(to, to, h->m) <= most)
+                continue;
+            most = along(to, to, h->m);
+            memcpy(axis, to, sizeof to);
+        }
+    for (size_t i = 0; i < ways->n; i++)
+        ways->at[i].side = along(&h->site[(size_t)ways->at[i].host * h->m], axis, h->m);
+    for (size_t i = 1; i < ways->n; i++) /* there are few */
+        for (size_t k = i; k != 0 && ways->at[k].side < ways->at[k - 1].side; k--) {
+            struct way way = ways->at[k];
+            ways->at[k] = ways->at[k - 1];
+            ways->at[k - 1] = way;
+        }
+    return LBM_OK;
+}
+
+/* What leaves a host before the time is over goes on from there, side by side. In/out: mover [n], at one
+ * host: those that stay get no host. */
+static enum lbm_err
+pass_through(const struct lbm_hosts *h, const struct job *job, struct mover *mover, size_t n, way_list *ways)
+{
+    const struct label_flow *flow = &job->diffuse.flow;
+    const struct lbm_patch *patch = &job->shard.patch;
+    uint32_t from = mover->host;
+    double axis[LBM_DIMENSIONS_MAX], whole = 0, passed = 0, out = flow->out[from];
+    enum lbm_err err = find_ways(h, flow, from, ways, axis);
+    if (err != LBM_OK)
+        return err;
+    for (size_t i = 0; i < n; i++) {
+        mover[i].when = out > 0 ? (flow->load[from] + flow->in[from] * mover[i].when) / out : 1;
+        mover[i].side = along(job->shard.vertices.at[patch->vertex[mover[i].row]].x, axis, h->m);
+        mover[i].host = mover[i].when < 1 && ways->n != 0 ? from : LBM_NONE;
+        whole += mover[i].host != LBM_NONE ? lbm_graph_work(&patch->g, mover[i].row) : 0;
+    }
+    qsort(mover, n, sizeof *mover, by_side);
+    size_t at = 0;
+    double until = ways->n != 0 ? ways->at[0].work / out * whole : 0;
+    for (size_t i = 0; i < n; i++) {
+        double work = lbm_graph_work(&patch->g, mover[i].row);
+        if (mover[i].host == LBM_NONE)
+            continue;
+        while (passed + work / 2 > until && at + 1 < ways->n)
+            until += ways->at[++at].work / out * whole;
+        mover[i].host = ways->at[at].host;
+        passed += work;
+    }
+    return LBM_OK;
+}
+
+/* In/out: movers: none are left. label: where they come to rest. */
+static enum lbm_err
+go_on(const struct lbm_hosts *h, const struct job *job, mover_list *movers, uint32_t *label)
+{
+    way_list ways = {0};
+    enum lbm_err err = LBM_OK;
+    for (int hop = 0; hop < HOPS_MAX && movers->n != 0 && err == LBM_OK; hop++) {
+        size_t kept = 0;
+        qsort(movers->at, movers->n, sizeof *movers->at, by_host_then_row);
+        for (size_t i = 0, n; i < movers->n && err == LBM_OK; i += n) {
+            for (n = 1; i + n < movers->n && movers->at[i + n].host == movers->at[i].host;)
+                n++;
+            err = pass_through(h, job, &movers->at[i], n, &ways);
+        }
+        for (size_t i = 0; i < movers->n; i++)
+            if (movers->at[i].host != LBM_NONE) {
+                label[movers->at[i].row] = movers->at[i].host;
+                movers->at[kept++] = movers->at[i];
+            }
+        movers->n = kept;
+    }
+    lbm_vec_free(&ways);
+    return err;
 }
 
 enum lbm_err
 lbm_mapping_flow_label(const struct lbm_node *node, const struct job *job, uint32_t *label)
 {
-    uint32_t self = lbm_view_number(&node->view, node->host);
+    const struct lbm_hosts *h = &node->view.hosts;
+    uint32_t self = lbm_view_number(&node->view, node->host), row;
+    double gone = 0;
     front_list fronts = {0};
+    mover_list movers = {0};
     struct front *front;
-    enum lbm_err err = begin_fronts(job, self, label, &fronts);
-    while (err == LBM_OK && (front = next_front(&fronts)) != NULL)
-        err = advance(job, self, front, label);
+    enum lbm_err err = begin_fronts(h, job, self, label, &fronts);
+    while (err == LBM_OK && (front = next_front(&fronts)) != NULL) {
+        err = advance(job, self, front, label, &row);
+        if (err != LBM_OK || row == LBM_NONE)
+            continue;
+        gone += lbm_graph_work(&job->shard.patch.g, row);
+        err =
+            lbm_vec_push(&movers, ((struct mover){row, front->host, gone / job->diffuse.flow.out[self], 0}));
+    }
+    if (err == LBM_OK)
+        err = go_on(h, job, &movers, label);
     for (size_t i = 0; i < fronts.n; i++)
         lbm_vec_free(&fronts.at[i].queue);
     lbm_vec_free(&fronts);
+    lbm_vec_free(&movers);
     return err;
 }

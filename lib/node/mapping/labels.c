@@ -479,7 +479,7 @@ lbm_mapping_labels_tick(struct lbm_node *node, struct job *job, const struct lbm
         return 0;
     }
     int all =
-        tick % ALL_TICKS == 0 || (job->diffuse.n_gives != 0 && tick < LAST_TICKS); /* others come later */
+        tick % ALL_TICKS == 0 || (job->diffuse.flow.n != 0 && tick < LAST_TICKS); /* others come later */
     tell(node, job, all, tick % LOADS_TICKS == 0);
     if (l->round >= l->rounds && levels->level == 0) {
         l->is_over = 1;

@@ -238,9 +238,7 @@ static void
 stop(struct job *job)
 {
     struct diffuse *d = &job->diffuse;
-    free(d->gives);
-    d->gives = NULL;
-    d->n_gives = 0;
+    lbm_mapping_flow_free(&d->flow);
     job->remap.anneals = 0;
     lbm_mapping_levels_free(&d->levels);
     lbm_mapping_labels_free(&d->labels);
@@ -445,7 +443,7 @@ anneal(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry
         begin_labels(node, job, entry);
     }
     if (node->failed == LBM_OK && !d->is_told &&
-        lbm_mapping_labels_tick(node, job, entry, d->n_gives != 0 ? WARM : HOT))
+        lbm_mapping_labels_tick(node, job, entry, d->flow.n != 0 ? WARM : HOT))
         lbm_mapping_choice_tell(node, job);
     if (d->is_tree && d->is_told)
         lbm_mapping_labels_answer(node, job);

@@ -31,7 +31,14 @@ loads_reported(void *arg, uint32_t vertex, int64_t now_us)
 void
 scene_of_applications(struct scene *scene, struct loads *loads, const struct cluster_options *options)
 {
-    scene_new(scene, "mesh:4x4", "lattice:48x48", options);
+    scene_of_applications_on(scene, "mesh:4x4", loads, options);
+}
+
+void
+scene_of_applications_on(struct scene *scene, const char *hosts, struct loads *loads,
+                         const struct cluster_options *options)
+{
+    scene_new(scene, hosts, "lattice:48x48", options);
     assert_int_equal(cluster_submit(scene->cluster, 0, "job", &scene->g, LBM_START_PLAN), LBM_OK);
     scene_expect_settled(scene, 60);
     lbm_rng_seed(&loads->rng, 1);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A cluster of sixteen hosts in virtual time on which applications report what vertices of a lattice cost. */
+/* A cluster in virtual time, of sixteen hosts as a rule, on which applications report what vertices of a
+ * lattice cost. */
 #ifndef LBM_TESTS_UNIT_NODE_LOAD_FIXTURE_H
 #define LBM_TESTS_UNIT_NODE_LOAD_FIXTURE_H
 
@@ -26,6 +27,9 @@ double loads_reported(void *arg, uint32_t vertex, int64_t now_us);
 
 /* A job that has settled, and applications that report loads. */
 void scene_of_applications(struct scene *scene, struct loads *loads, const struct cluster_options *options);
+/* The same on other hosts. */
+void scene_of_applications_on(struct scene *scene, const char *hosts, struct loads *loads,
+                              const struct cluster_options *options);
 
 /* Largest true load over the mean, less one. Out: part [SIDE * SIDE]: owners. */
 double loads_imbalance(struct scene *scene, const struct loads *loads, uint32_t *part);

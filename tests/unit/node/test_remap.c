@@ -81,6 +81,28 @@ boundaries_stay_short_in_a_large_cluster(void **state)
     scene_free(&scene);
 }
 
+/* One half of a chain has so much that hosts in the middle have to pass on several times what they have.
+ * Labels say at once where all of it comes to rest. */
+static void
+work_goes_through_hosts_that_have_less_in_a_large_cluster(void **state)
+{
+    enum { TIMES = 8, TREE_HOSTS = 2 };
+    struct loads loads = {.corner = USUAL};
+    struct scene scene;
+    uint32_t part[SIDE * SIDE];
+    struct cluster_options options = scene_without_faults;
+    (void)state;
+    options.tree_hosts = TREE_HOSTS;
+    scene_of_applications_on(&scene, "chain:24", &loads, &options);
+    loads.corner = TIMES * USUAL;
+    cluster_run(scene.cluster, 6000000, NULL, NULL);
+    double uneven = loads_imbalance(&scene, &loads, part);
+    if (getenv("SHOW") != NULL)
+        print_message("uneven by %.3f\n", uneven);
+    assert_true(uneven <= 0.06);
+    scene_free(&scene);
+}
+
 /* Vertices will move, and who waits for the job is not told before that all is well. */
 static void
 a_job_whose_labels_are_annealed_has_not_settled(void **state)
@@ -182,6 +204,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(boundaries_stay_short_while_loads_drift),
         cmocka_unit_test(boundaries_stay_short_in_a_large_cluster),
+        cmocka_unit_test(work_goes_through_hosts_that_have_less_in_a_large_cluster),
         cmocka_unit_test(a_job_whose_labels_are_annealed_has_not_settled),
         cmocka_unit_test(nothing_moves_while_labels_are_annealed),
         cmocka_unit_test(rounds_wait_for_what_labels_bring),
