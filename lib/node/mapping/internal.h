@@ -233,7 +233,7 @@ void lbm_mapping_flow_free(struct label_flow *flow);
 /* Label vertices next to hosts that something flows to, as much as flows; those that go on from there before
  * all is even get the label of the host where they come to rest. In/out: label [rows + ghosts].
  * Errors: LBM_E_NOMEM. */
-enum lbm_err lbm_mapping_flow_label(const struct lbm_node *node, const struct job *job,
+enum lbm_err lbm_mapping_flow_label(struct lbm_node *node, const struct job *job,
                                     uint32_t *label) LBM_MUST_CHECK;
 
 /* ---- labels.c ---- */

@@ -190,20 +190,53 @@ may_go(const struct job *job, uint32_t row)
     return vertex->stage == LBM_STAGE_OWN && vertex->pin == LBM_NONE && vertex->move_to == LBM_NONE;
 }
 
-/* One more vertex for the neighbour; nothing is left if there is none. Out: *row: of it, or LBM_NONE. */
+/* Of what is still here, a row with a neighbour at a host as near to the front's as there is, or any;
+ * LBM_NONE: nothing is here any more. Regions of linked hosts may not touch. */
 static enum lbm_err
-advance(const struct job *job, uint32_t self, struct front *front, uint32_t *label, uint32_t *row)
+find_seed(struct lbm_hosts *h, const struct job *job, uint32_t self, const struct front *front,
+          const uint32_t *label, uint32_t *seed)
 {
     const struct lbm_graph *g = &job->shard.patch.g;
-    while (front->head < front->queue.n) {
-        *row = front->queue.at[front->head++];
+    uint32_t least = UINT32_MAX;
+    *seed = LBM_NONE;
+    if (lbm_hosts_route_from(h, front->host) != LBM_OK)
+        return LBM_E_NOMEM;
+    const uint32_t *distance = lbm_dist_row(h, front->host);
+    for (uint32_t row = 0; row < g->n; row++) {
+        uint32_t nearest = UINT32_MAX - 1;
+        if (label[row] != self || !may_go(job, row))
+            continue;
+        for (uint64_t e = g->offset[row]; e < g->offset[row + 1]; e++)
+            if (label[g->target[e]] != self && distance[label[g->target[e]]] < nearest)
+                nearest = distance[label[g->target[e]]];
+        if (nearest < least) {
+            least = nearest;
+            *seed = row;
+        }
+    }
+    return LBM_OK;
+}
+
+/* One more vertex for the neighbour; nothing is left if there is none. Out: *row: of it, or LBM_NONE. */
+static enum lbm_err
+advance(struct lbm_hosts *h, const struct job *job, uint32_t self, struct front *front, uint32_t *label,
+        uint32_t *row)
+{
+    const struct lbm_graph *g = &job->shard.patch.g;
+    for (;;) {
+        enum lbm_err err = LBM_OK;
+        if (front->head < front->queue.n)
+            *row = front->queue.at[front->head++];
+        else
+            err = find_seed(h, job, self, front, label, row);
+        if (err != LBM_OK)
+            return err;
+        if (*row == LBM_NONE || (label[*row] == self && front->left < lbm_graph_work(g, *row) / 2.0))
+            break;
         if (label[*row] != self || !may_go(job, *row))
             continue;
-        double work = lbm_graph_work(g, *row);
-        if (front->left < work / 2)
-            break;
         label[*row] = front->host;
-        front->left -= work;
+        front->left -= lbm_graph_work(g, *row);
         for (uint64_t e = g->offset[*row]; e < g->offset[*row + 1]; e++)
             if (g->target[e] < g->n && label[g->target[e]] == self &&
                 lbm_vec_push(&front->queue, g->target[e]) != LBM_OK)
@@ -308,8 +341,10 @@ pass_through(const struct lbm_hosts *h, const struct job *job, struct mover *mov
     if (err != LBM_OK)
         return err;
     for (size_t i = 0; i < n; i++) {
+        double place[LBM_DIMENSIONS_MAX] = {0};
         mover[i].when = out > 0 ? (flow->load[from] + flow->in[from] * mover[i].when) / out : 1;
-        mover[i].side = along(job->shard.vertices.at[patch->vertex[mover[i].row]].x, axis, h->m);
+        lbm_affine_apply(&job->normalization, job->shard.vertices.at[patch->vertex[mover[i].row]].x, place);
+        mover[i].side = along(place, axis, h->m);
         mover[i].host = mover[i].when < 1 && ways->n != 0 ? from : LBM_NONE;
         whole += mover[i].host != LBM_NONE ? lbm_graph_work(&patch->g, mover[i].row) : 0;
     }
@@ -354,9 +389,9 @@ go_on(const struct lbm_hosts *h, const struct job *job, mover_list *movers, uint
 }
 
 enum lbm_err
-lbm_mapping_flow_label(const struct lbm_node *node, const struct job *job, uint32_t *label)
+lbm_mapping_flow_label(struct lbm_node *node, const struct job *job, uint32_t *label)
 {
-    const struct lbm_hosts *h = &node->view.hosts;
+    struct lbm_hosts *h = &node->view.hosts;
     uint32_t self = lbm_view_number(&node->view, node->host), row;
     double gone = 0;
     front_list fronts = {0};
@@ -364,7 +399,7 @@ lbm_mapping_flow_label(const struct lbm_node *node, const struct job *job, uint3
     struct front *front;
     enum lbm_err err = begin_fronts(h, job, self, label, &fronts);
     while (err == LBM_OK && (front = next_front(&fronts)) != NULL) {
-        err = advance(job, self, front, label, &row);
+        err = advance(h, job, self, front, label, &row);
         if (err != LBM_OK || row == LBM_NONE)
             continue;
         gone += lbm_graph_work(&job->shard.patch.g, row);
