@@ -191,6 +191,9 @@ enum lbm_err lbm_mapping_labels_weigh(struct lbm_node *node, const struct job *j
  */
 double lbm_mapping_labels_excess(const struct lbm_node *node, const struct lbm_job_entry *entry,
                                  const double *load);
+/* The same of all hosts together. */
+double lbm_mapping_labels_over(const struct lbm_node *node, const struct lbm_job_entry *entry,
+                               const double *load);
 /* Returns hop-bytes times what the fullest host has too much; more than any of that if there are none, but
  * it has too much. In: load [hosts]. */
 double lbm_mapping_labels_cost(const struct lbm_node *node, const struct lbm_job_entry *entry,

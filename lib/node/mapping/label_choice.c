@@ -178,9 +178,9 @@ lbm_mapping_choice_again(struct lbm_node *node, struct job *job, const struct lb
 /* What a host adds in KIND_LABELS: hop-bytes of the labels to begin with, of those now; whether others hold
  * neighbours; how many vertices it has; loads of both. */
 enum { LABELS_SHARED = 2, LABELS_COUNT, LABELS_LOADS };
-/* In a large cluster what goes to all are, instead of loads, the cost of both and what the fullest hosts have
- * beyond their bounds. */
-enum { LABELS_COST = LABELS_LOADS, LABELS_EXCESS = LABELS_COST + 2, LABELS_TOLD = LABELS_EXCESS + 2 };
+/* In a large cluster what goes to all are, instead of loads, the cost of both and what all hosts have beyond
+ * their bounds: one of a thousand that has more than any before is a matter of rounds. */
+enum { LABELS_COST = LABELS_LOADS, LABELS_OVER = LABELS_COST + 2, LABELS_TOLD = LABELS_OVER + 2 };
 
 void
 lbm_mapping_choice_tell(struct lbm_node *node, struct job *job)
@@ -215,7 +215,7 @@ lbm_mapping_choice_total(struct lbm_node *node, const struct lbm_job_entry *entr
         for (uint32_t k = 0; k < 2; k++) {
             const double *load = &sum->value[LABELS_LOADS + (size_t)k * n_hosts];
             value[LABELS_COST + k] = lbm_mapping_labels_cost(node, entry, sum->value[k], load);
-            value[LABELS_EXCESS + k] = lbm_mapping_labels_excess(node, entry, load);
+            value[LABELS_OVER + k] = lbm_mapping_labels_over(node, entry, load);
         }
     }
     free(sum->value);
@@ -243,7 +243,7 @@ compare_told(struct lbm_node *node, const struct job *job, struct choice_cost *o
     *out = (struct choice_cost){.before = sum[LABELS_COST],
                                 .now = sum[LABELS_COST + 1],
                                 .is_better = sum[LABELS_COST + 1] < sum[LABELS_COST],
-                                .is_more_even = sum[LABELS_EXCESS + 1] < sum[LABELS_EXCESS],
+                                .is_more_even = sum[LABELS_OVER + 1] < sum[LABELS_OVER],
                                 .is_shared = sum[LABELS_SHARED] != 0,
                                 .load_here = self < l->n_hosts ? l->others[self] + l->own[self] : 0};
     note_costs(node, job, sum, out);

@@ -46,6 +46,17 @@ lbm_mapping_labels_excess(const struct lbm_node *node, const struct lbm_job_entr
 }
 
 double
+lbm_mapping_labels_over(const struct lbm_node *node, const struct lbm_job_entry *entry, const double *load)
+{
+    double over = 0;
+    for (uint32_t p = 0; p < node->view.hosts.n; p++) {
+        double target = fmax(lbm_local_target(node, entry, lbm_view_host(&node->view, p)), 1);
+        over += fmax(0, load[p] / target - 1 - entry->imbalance);
+    }
+    return over;
+}
+
+double
 lbm_mapping_labels_cost(const struct lbm_node *node, const struct lbm_job_entry *entry, double hop_bytes,
                         const double *load)
 {
