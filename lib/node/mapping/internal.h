@@ -232,6 +232,7 @@ void lbm_mapping_loads_heard(const struct lbm_node *node, struct labels *l, uint
  * told: 1 + load of each, by number. Kept until labels end. Errors: LBM_E_NOMEM. */
 enum lbm_err lbm_mapping_flow_find(struct lbm_node *node, struct job *job,
                                    const struct lbm_job_entry *entry) LBM_MUST_CHECK;
+/* Free what it has. Afterwards n is 0. */
 void lbm_mapping_flow_free(struct label_flow *flow);
 /* Label vertices next to hosts that something flows to, as much as flows; those that go on from there before
  * all is even get the label of the host where they come to rest. In/out: label [rows + ghosts].
