@@ -15,8 +15,12 @@ done
 "$sim" scale --hosts hypercube:4 --guest tri:2000 --minutes 0.2 --seed 3 >"$scratch/c"
 hash=$(sed -n 's/.* hash //p' "$scratch/b")
 [ -n "$hash" ] && [ "$hash" = "$(sed -n 's/.* hash //p' "$scratch/c")" ] || fail "the same seed is another run"
+# Hosts that are members from the beginning.
+"$sim" scale --hosts mesh:4x4 --guest tri:2000 --churn 0 --minutes 0.01 --formed >"$scratch/d" || fail "--formed does not settle"
+grep -q ': 0 joined, 0 left, 0 lost; 16 active' "$scratch/d" || fail "--formed: $(cat "$scratch/d")"
 
 refused scale <<'END'
+--formed|--formed: hosts join and leave: give --churn 0 too
 --hosts nonsense|nonsense: no such topology
 --hosts chain:1|--hosts: chain:1 is one host alone
 --guest nonsense:1|no such graph

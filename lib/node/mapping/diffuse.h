@@ -98,11 +98,12 @@ struct labels {
 
 /* What has to go over links so that the loads of all hosts are even. */
 struct label_flow {
-    uint32_t n;    /* hosts */
-    double *gives; /* [directions of links] work from the one host to the other, 0 or more */
-    double *load;  /* [n] work, before */
-    double *in;    /* [n] work that comes, */
-    double *out;   /* [n] and that goes, over all links */
+    uint32_t n;        /* hosts */
+    uint64_t topology; /* of the view whose links these are */
+    double *gives;     /* [directions of links] work from the one host to the other, 0 or more */
+    double *load;      /* [n] work, before */
+    double *in;        /* [n] work that comes, */
+    double *out;       /* [n] and that goes, over all links */
 };
 
 struct diffuse {

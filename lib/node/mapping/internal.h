@@ -191,7 +191,8 @@ enum lbm_err lbm_mapping_labels_weigh(struct lbm_node *node, const struct job *j
  */
 double lbm_mapping_labels_excess(const struct lbm_node *node, const struct lbm_job_entry *entry,
                                  const double *load);
-/* The same of all hosts together. */
+/* Returns what all hosts have beyond their bounds, each in parts of its target, added up. In: load [hosts].
+ */
 double lbm_mapping_labels_over(const struct lbm_node *node, const struct lbm_job_entry *entry,
                                const double *load);
 /* Returns hop-bytes times what the fullest host has too much; more than any of that if there are none, but

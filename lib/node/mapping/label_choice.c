@@ -109,7 +109,7 @@ lbm_mapping_choice_begin(struct lbm_node *node, struct job *job, const struct lb
     lbm_mapping_choice_forget(&job->diffuse);
     uint32_t *first = lbm_copy(label, n, sizeof *first);
     enum lbm_err err = first == NULL ? LBM_E_NOMEM : LBM_OK;
-    if (err == LBM_OK && d->flow.n == node->view.hosts.n)
+    if (err == LBM_OK && d->flow.n == node->view.hosts.n && d->flow.topology == node->view.topology)
         err = lbm_mapping_flow_label(node, job, label);
     if (err == LBM_OK)
         err = lbm_mapping_labels_begin(node, job, entry, label);

@@ -71,11 +71,14 @@ lbm_mapping_flow_free(struct label_flow *flow)
     *flow = (struct label_flow){0};
 }
 
-/* In: told, excess as above. Out: out->load, and room for the rest. */
+/* In: told as above. Out: out->load, and room for the rest. */
 static enum lbm_err
-flow_new(const struct lbm_hosts *h, const double *told, struct label_flow *out)
+flow_new(const struct lbm_node *node, const struct lbm_job_entry *entry, const double *told,
+         struct label_flow *out)
 {
+    const struct lbm_hosts *h = &node->view.hosts;
     *out = (struct label_flow){.n = h->n,
+                               .topology = node->view.topology,
                                .gives = lbm_alloc(h->offset[h->n], sizeof *out->gives),
                                .load = lbm_alloc(h->n, sizeof *out->load),
                                .in = lbm_alloc(h->n, sizeof *out->in),
@@ -83,7 +86,8 @@ flow_new(const struct lbm_hosts *h, const double *told, struct label_flow *out)
     if (out->gives == NULL || out->load == NULL || out->in == NULL || out->out == NULL)
         return LBM_E_NOMEM;
     for (uint32_t p = 0; p < h->n; p++)
-        out->load[p] = fmax(told[p] - 1, 0);
+        out->load[p] =
+            told[p] > 0 ? told[p] - 1 : lbm_local_target(node, entry, lbm_view_host(&node->view, p));
     return LBM_OK;
 }
 
@@ -113,7 +117,7 @@ lbm_mapping_flow_find(struct lbm_node *node, struct job *job, const struct lbm_j
         lbm_mapping_sums_total(d, h->n, told);
         add_up(job, h->n, told);
         find_excess(node, entry, told, excess);
-        err = flow_new(h, told, &d->flow);
+        err = flow_new(node, entry, told, &d->flow);
     }
     if (err == LBM_OK)
         err = lbm_flow_least_root(&links, excess, flow);
