@@ -24,18 +24,17 @@ enum {
     LINK_BITS = 6,       /* one draw in 2^6 tries a host linked to the label, not the label of a neighbour */
 };
 
-static const double WARM = 0.5; /* mean edges: at most, below the coarsest level */
-
 /* How labels are annealed. */
 struct cooling {
     uint32_t rounds, rounds_least; /* on the coarsest level, less the more clusters there are, at least */
     uint32_t rounds_tick;          /* on views that stay the same */
-    double coldest;                /* mean edges */
+    double warm, coldest;          /* mean edges; warm: at most, below the coarsest level */
     double strictness;             /* of work over a limit, in mean clusters z: strictness (z^2 + z) */
 };
-static const struct cooling together = {600, 24, 3, 0.08, 0.3};
-static const struct cooling alone = {1200, 8, LBM_ROWS_MAX, 0.08, 2}; /* nobody else holds neighbours */
-static const struct cooling running = {300, 250, 1, 0.1, 2}; /* few vertices move, to where they stay */
+static const struct cooling together = {600, 24, 3, 0.5, 0.08, 0.3};
+static const struct cooling many = {600, 200, 3, 2, 0.05, 0.3};            /* together, in a large cluster */
+static const struct cooling alone = {1200, 8, LBM_ROWS_MAX, 0.5, 0.08, 2}; /* nobody else holds neighbours */
+static const struct cooling running = {300, 250, 1, 0.5, 0.1, 2}; /* few vertices move, to where they stay */
 
 void
 lbm_mapping_labels_free(struct labels *l)
@@ -74,6 +73,7 @@ cooling_of(const struct job *job)
 {
     return job->shard.patch.n_ghosts == 0          ? &alone
            : job->diffuse.stage >= LBM_STAGE_REMAP ? &running
+           : job->diffuse.is_tree                  ? &many
                                                    : &together;
 }
 
@@ -267,7 +267,7 @@ anneal(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry
                        .strictness = cooling->strictness,
                        .self = lbm_view_number(&node->view, node->host),
                        .is_late = is_late};
-    double first = levels->level == levels->n || hottest < WARM ? hottest : WARM;
+    double first = levels->level == levels->n || hottest < cooling->warm ? hottest : cooling->warm;
     enum lbm_err err = LBM_OK;
     uint32_t rounds = l->rounds - l->round, most = g->n != 0 ? DRAWS_TICK / g->n + 1 : 1;
     uint32_t rounds_tick = cooling->rounds_tick * (l->behind != 0 ? l->behind : 1);

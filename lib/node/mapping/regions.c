@@ -25,8 +25,10 @@ enum { REGIONS_DIRECTIONS = DIFFUSE_ROTATIONS, REGIONS_ELSEWHERE, REGIONS_LOADS 
 
 /* Regions within that of what is due to them. */
 static const double EVEN = 0.01;
-/* Neighbours are gathered first where more than this part of the edges lead to other hosts. */
-static const double SCATTERED = 0.25;
+/* Neighbours are gathered first where more than this part of the edges lead to other hosts; in a large
+ * cluster also where it is several times what leads out of a square: labels of stripes, of which all
+ * neighbours change at once, do not come to rest. */
+static const double SCATTERED = 0.25, SQUARES = 3.5;
 
 /* ---- places -------------------------------------------------------------------------------------------- */
 
@@ -331,6 +333,14 @@ lbm_mapping_regions_renormalize(struct job *job)
     job->normalization = lbm_mapping_regions_normalization(&d->whitened, d->rotation);
 }
 
+/* The part of the edges that may lead to other hosts while labels are annealed. */
+static double
+scattered(const struct lbm_node *node, const struct job *job, const struct lbm_job_entry *entry)
+{
+    double share = (double)entry->vertices / node->view.hosts.n;
+    return job->diffuse.is_tree ? fmin(SCATTERED, SQUARES / sqrt(share)) : SCATTERED;
+}
+
 /* All choose the same rotation, and whether records follow: at once if neighbours have yet to be gathered,
  * else once, at the end. */
 void
@@ -353,7 +363,7 @@ lbm_mapping_regions_choose(struct lbm_node *node, struct job *job, const struct 
         best = k == 0 || own < least ? k : best;
         least = best == k ? own : least;
     }
-    int is_scattered = sum[REGIONS_ELSEWHERE] > SCATTERED * sum[REGIONS_DIRECTIONS],
+    int is_scattered = sum[REGIONS_ELSEWHERE] > scattered(node, job, entry) * sum[REGIONS_DIRECTIONS],
         is_drawn = d->n_weights == n_hosts, is_better = is_drawn && (d->label == NULL || least < d->cost);
     if (is_better) {
         d->cost = least;

@@ -9,7 +9,7 @@
 
 #include "node/view/internal.h"
 
-enum { KEPT = 64 }; /* views that nobody may have any more, since others are a little behind */
+enum { KEPT = 512 }; /* views that nobody may have any more, since others are a little behind */
 
 struct lbm_shared_view {
     struct lbm_view view;
