@@ -25,4 +25,9 @@ maps() {
 
 maps 110 --holders 1
 maps 140 --holders 100 --scatter # single runs differ by a tenth
+
+# 144 hosts hold stripes two and a half rows wide: they gather neighbours before labels are annealed. The plan's J is 8588.
+"$sim" scale --formed --hosts mesh:12x12 --guest lattice:375x375 --start diffuse --holders 144 --churn 0 --minutes 0.01 --json \
+    >"$scratch/run" || fail "stripes: it does not settle"
+[ "$(figure hop_bytes "$scratch/run")" -le 9300 ] || fail "stripes: J is $(figure hop_bytes "$scratch/run"), of a plan 8588"
 exit "$failed"
